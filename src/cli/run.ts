@@ -1,0 +1,52 @@
+import { defineCommand } from "citty";
+import { createReporter, type Format, formats } from "../report/report.ts";
+import { run } from "../run/run.ts";
+import type { Lifetime } from "./lifetime.ts";
+import { createLog } from "./log.ts";
+
+export default defineCommand({
+  meta: {
+    name: "run",
+    description: "Run a skill: start its servers, let the model work, end everything, say how it went",
+  },
+  args: {
+    skill: {
+      type: "positional",
+      required: true,
+      description: "the manifest, or its folder; words after it are added to the prompt",
+    },
+    model: { type: "string", valueHint: "provider/name", description: "the model to ask, instead of the manifest's" },
+    format: { type: "enum", options: [...formats], default: "text", description: "what stdout gets" },
+    json: { type: "boolean", description: "the same as --format json" },
+    yes: { type: "boolean", description: "allow the tools that the manifest does not name" },
+    quiet: { type: "boolean", description: "no progress, only warnings and errors" },
+    verbose: { type: "boolean", alias: "v", description: "more on stderr" },
+  },
+  async run({ args, data }) {
+    const { signal, hurry }: Lifetime = data;
+    const log = createLog(args.quiet ? "quiet" : args.verbose ? "verbose" : "normal");
+    const format: Format = args.json ? "json" : args.format;
+    const reporter = createReporter(format, {
+      stdout: (text) => process.stdout.write(text),
+      progress: (line) => log.info(line),
+      warn: (line) => log.warn(line),
+      error: (line) => log.error(line),
+    });
+    const events = run({
+      skill: args.skill,
+      words: args._.slice(1),
+      model: args.model,
+      yes: args.yes ?? false,
+      signal,
+      hurry,
+    });
+    while (true) {
+      const { done, value } = await events.next();
+      if (done) {
+        reporter.end(value);
+        return value.exitCode;
+      }
+      reporter.event(value);
+    }
+  },
+});

@@ -1,0 +1,87 @@
+// What only a person can mend is an OmegaError. What the model can mend is a ToolResult with isError (conversation.ts).
+
+import type { Outcome, Signal } from "./outcome.ts";
+
+/** Every code, the outcome it leads to, and the envelope's `code`. */
+const codes = {
+  /** The command line names something that does not exist, or lacks something. */
+  USAGE: ["invalid", "usage"],
+  /** The manifest cannot be read or is not a skill. */
+  MANIFEST_INVALID: ["invalid", "manifest"],
+  /** No such provider, or the name of the model is not `provider/name`. */
+  MODEL_UNKNOWN: ["invalid", "model"],
+  /** The provider needs a key and none is set. */
+  MODEL_KEY_MISSING: ["invalid", "key"],
+  /** A server did not start, or did not answer while starting. */
+  SERVER_START_FAILED: ["server-failed", "start"],
+  /** A server is up but lacks a tool that the skill names. */
+  SERVER_TOOL_MISSING: ["server-failed", "tool"],
+  /** A server did not answer a request in its time. */
+  SERVER_TIMEOUT: ["server-failed", "timeout"],
+  /** A server ended, or closed its output, while it was needed. */
+  SERVER_DIED: ["server-failed", "died"],
+  /** No tool of a server is allowed and nobody can be asked. */
+  TOOLS_UNDECIDED: ["denied", "undecided"],
+  /** The provider refused for good: key, name or request. */
+  MODEL_REJECTED: ["model-failed", "rejected"],
+  /** Rate limit, overload or network trouble at the provider. */
+  MODEL_UNAVAILABLE: ["unavailable", "model"],
+  /** The model declined to answer. */
+  MODEL_REFUSED: ["failed", "refused"],
+  /** The model's answer was cut at its length limit. */
+  MODEL_TRUNCATED: ["failed", "truncated"],
+  /** The model ended without a word. */
+  ANSWER_EMPTY: ["failed", "empty"],
+  /** The run left the script of the replay model. */
+  DIVERGED: ["failed", "diverged"],
+  LIMIT_TURNS: ["limit", "turns"],
+  LIMIT_TIME: ["limit", "time"],
+  /** A signal reached omega. */
+  INTERRUPTED: ["interrupted", "signal"],
+  /** A bug of ours. */
+  INTERNAL: ["internal", "bug"],
+} as const satisfies Record<string, readonly [Outcome, string]>;
+
+export type ErrorCode = keyof typeof codes;
+
+export type ErrorDetails = { hint?: string; cause?: unknown; signal?: Signal; retryAfterMs?: number };
+
+export class OmegaError extends Error {
+  override readonly name = "OmegaError";
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly signal: Signal | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+    this.signal = details.signal;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+
+  get outcome(): Outcome {
+    return codes[this.code][0];
+  }
+
+  /** The envelope's `code`: a word from a closed list. */
+  get word(): string {
+    return codes[this.code][1];
+  }
+}
+
+/** A foreign error that reached the top is a bug of ours, unless it is already an OmegaError. */
+export function asOmegaError(error: unknown): OmegaError {
+  if (error instanceof OmegaError) return error;
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new OmegaError("INTERNAL", `unexpected ${message}`, {
+    hint: "this is a bug in omega; run again with -v for the stack and report it",
+    cause: error,
+  });
+}
+
+/** The system's word for a failed call (ENOENT, EACCES, …), where there is one. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,80 @@
+// Bytes of a stream → whole lines. Split on bytes and decoded whole, so that a character cut by a chunk border survives;
+// bounded, so that a line without an end cannot fill the memory.
+
+import type { Readable } from "node:stream";
+import { onPacedData } from "./paced.ts";
+
+const LINE_FEED = 0x0a;
+
+export type LineReader = {
+  maxBytes: number;
+  onLine(line: string): void;
+  /** A line passed `maxBytes`; it is skipped to its end. */
+  onTooLong(): void;
+  onEnd(): void;
+};
+
+export function readLines(stream: Readable, reader: LineReader): void {
+  let parts: Buffer[] = [];
+  let held = 0;
+  let skipping = false;
+  let ended = false;
+
+  function take(chunk: Buffer): void {
+    let start = 0;
+    while (start < chunk.length) {
+      const feed = chunk.indexOf(LINE_FEED, start);
+      hold(chunk.subarray(start, feed === -1 ? chunk.length : feed));
+      if (feed === -1) return;
+      finishLine();
+      start = feed + 1;
+    }
+  }
+
+  function hold(bytes: Buffer): void {
+    if (skipping || bytes.length === 0) return;
+    if (held + bytes.length > reader.maxBytes) {
+      parts = [];
+      held = 0;
+      skipping = true;
+      reader.onTooLong();
+      return;
+    }
+    parts.push(bytes);
+    held += bytes.length;
+  }
+
+  function finishLine(): void {
+    const line = parts;
+    const complete = !skipping && line.length > 0;
+    parts = [];
+    held = 0;
+    skipping = false;
+    if (complete) reader.onLine(Buffer.concat(line).toString("utf8"));
+  }
+
+  function end(): void {
+    if (ended) return;
+    ended = true;
+    finishLine();
+    reader.onEnd();
+  }
+
+  onPacedData(stream, take);
+  stream.on("end", end);
+  stream.on("close", end);
+  stream.on("error", end);
+}
+
+/** A line of a stdio server → the JSON value it holds, or undefined for noise. Nothing but `{…}` and `[…]` is parsed. */
+export function parseLine(line: string): unknown {
+  const text = line.replace(/^[\ufeff\0\s]+/, "");
+  if (text[0] !== "{" && text[0] !== "[") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // Noise may begin with a bracket ("[INFO] …"), and very deep nesting overflows the parser's stack.
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

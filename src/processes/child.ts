@@ -1,0 +1,132 @@
+// One child process from its start to its proven end. It leads its own session and group, so that its whole tree can be
+// signalled, and its stderr is kept as a ring: data for an error message, never our own output.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { statSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { OmegaError, systemCode } from "../errors.ts";
+import { onPacedData } from "../mcp/paced.ts";
+import { plain } from "../terminal.ts";
+import { signalGroup } from "./sweep.ts";
+
+const STDERR_BYTES = 64 * 1024;
+const TERM_GRACE_MS = 2_000;
+const KILL_GRACE_MS = 1_000;
+
+export type Command = { command: string; args: readonly string[]; cwd: string; env: Record<string, string> };
+export type Exit = { code: number | null; signal: string | null };
+
+export type Child = {
+  pid: number;
+  stdin: Writable;
+  stdout: Readable;
+  /** The last lines of stderr, without control characters. */
+  lastWords(lines: number): string[];
+  /** Settles when the process is gone; never rejects. */
+  exited: Promise<Exit>;
+  exit(): Exit | undefined;
+  /** Close stdin → wait → SIGTERM → wait → SIGKILL → await the exit → close our pipe ends. True if it left by itself. */
+  end(options: { graceMs: number; hurry: AbortSignal }): Promise<boolean>;
+};
+
+export async function startChild(command: Command): Promise<Child> {
+  const child = await spawned(command);
+  const { stdin, stdout, stderr, pid } = child;
+  if (!stdin || !stdout || !stderr || pid === undefined) throw new Error("a spawned child without pid or pipes");
+
+  let exit: Exit | undefined;
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("exit", (code, signal) => {
+      exit = { code, signal };
+      resolve(exit);
+    });
+  });
+  // A write to a child that is gone (EPIPE) is not an event of its own: `exited` tells it.
+  stdin.on("error", () => undefined);
+  const tail = keepTail(stderr);
+
+  const goneWithin = (ms: number, hurry: AbortSignal): Promise<boolean> => {
+    if (exit || ms === 0 || hurry.aborted) return Promise.resolve(exit !== undefined);
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        hurry.removeEventListener("abort", done);
+        resolve(exit !== undefined);
+      };
+      const timer = setTimeout(done, ms);
+      hurry.addEventListener("abort", done, { once: true });
+      void exited.then(done);
+    });
+  };
+
+  const end: Child["end"] = async ({ graceMs, hurry }) => {
+    stdin.end();
+    const leftByItself = await goneWithin(graceMs, hurry);
+    if (!leftByItself) {
+      signalGroup(pid, "SIGTERM");
+      if (!(await goneWithin(TERM_GRACE_MS, hurry))) {
+        signalGroup(pid, "SIGKILL");
+        await goneWithin(KILL_GRACE_MS, never);
+      }
+    }
+    for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+    return leftByItself;
+  };
+
+  return { pid, stdin, stdout, exited, exit: () => exit, end, lastWords: (lines) => tail().slice(-lines) };
+}
+
+const never = new AbortController().signal;
+
+function spawned({ command, args, cwd, env }: Command): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => reject(startError(error, command, args, cwd));
+    try {
+      const child = spawn(command, args, { cwd, env, detached: true, stdio: "pipe", windowsHide: true });
+      child.once("spawn", () => resolve(child));
+      child.once("error", fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function startError(error: unknown, command: string, args: readonly string[], cwd: string): OmegaError {
+  const code = systemCode(error) ?? String(error);
+  const argv = [command, ...args].join(" ");
+  const details = { cause: error, hint: `run it by hand: ${argv}` };
+  if (!isFolder(cwd)) {
+    return new OmegaError("SERVER_START_FAILED", `the working folder does not exist: ${cwd}`, { cause: error });
+  }
+  if (code === "ENOENT") {
+    const hint = command.includes("/") ? "check the path" : "install it, or give its full path: it is not on PATH";
+    return new OmegaError("SERVER_START_FAILED", `no such command: ${command}`, { ...details, hint });
+  }
+  if (code === "EACCES") {
+    return new OmegaError("SERVER_START_FAILED", `not an executable file: ${command}`, details);
+  }
+  return new OmegaError("SERVER_START_FAILED", `cannot start ${argv} (${code})`, details);
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Drains a stream for ever and keeps its last bytes; gives them back as lines. */
+function keepTail(stream: Readable): () => string[] {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  onPacedData(stream, (chunk) => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= STDERR_BYTES * 2) return;
+    chunks = [Buffer.concat(chunks).subarray(-STDERR_BYTES)];
+    size = STDERR_BYTES;
+  });
+  stream.on("error", () => undefined);
+  return () =>
+    plain(Buffer.concat(chunks).subarray(-STDERR_BYTES).toString("utf8"))
+      .split("\n")
+      .map((line) => line.trimEnd())
+      .filter((line) => line !== "");
+}

@@ -1,0 +1,72 @@
+// What a run leaves: one envelope that says how it went. Filled while the run goes, written once at its end.
+
+import { randomBytes } from "node:crypto";
+import { noUsage, type Usage } from "../conversation.ts";
+import type { OmegaError } from "../errors.ts";
+import { exitCodeOf, type Outcome } from "../outcome.ts";
+import type { ChildrenSummary } from "../processes/children.ts";
+import type { ServerState } from "../servers/connection.ts";
+
+export type Tally = {
+  run: string;
+  startedAt: string;
+  skill: string | null;
+  model: string | null;
+  text: string | null;
+  usage: Usage;
+  turns: number;
+  toolCalls: number;
+  undecided: string[];
+  warnings: string[];
+  servers: Map<string, ServerState>;
+  children: () => ChildrenSummary;
+  error: OmegaError | undefined;
+};
+
+export function emptyTally(): Tally {
+  const startedAt = new Date().toISOString();
+  return {
+    run: `${startedAt.slice(0, 19).replace(/[-:]/g, "").replace("T", "-")}-${randomBytes(4).toString("hex")}`,
+    startedAt,
+    skill: null,
+    model: null,
+    text: null,
+    usage: noUsage,
+    turns: 0,
+    toolCalls: 0,
+    undecided: [],
+    warnings: [],
+    servers: new Map(),
+    children: () => ({ started: 0, exited: 0, killed: 0, survivors: [], unseen: 0 }),
+    error: undefined,
+  };
+}
+
+export type Envelope = ReturnType<typeof envelope>;
+
+export function envelope({ error, servers, children, ...tally }: Tally) {
+  const outcome: Outcome = error?.outcome ?? "done";
+  return {
+    version: 1,
+    run: tally.run,
+    skill: tally.skill,
+    model: tally.model,
+    outcome,
+    exitCode: exitCodeOf(outcome, error?.signal),
+    code: error?.word ?? null,
+    reason: error?.message ?? null,
+    hint: error?.hint ?? null,
+    retryable: outcome === "unavailable",
+    retryAfterMs: error?.retryAfterMs ?? null,
+    text: tally.text,
+    usage: tally.usage,
+    turns: tally.turns,
+    toolCalls: tally.toolCalls,
+    undecided: tally.undecided,
+    servers: [...servers.values()],
+    children: children(),
+    warnings: tally.warnings,
+    startedAt: tally.startedAt,
+    endedAt: new Date().toISOString(),
+  };
+}

@@ -1,0 +1,21 @@
+// Text from servers and models may hold escape sequences; none of them may reach a terminal or a log line.
+
+import { stripVTControlCharacters } from "node:util";
+
+// C0 but tab and line feed, DEL, C1, direction overrides, the invisible "tag" block.
+const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
+const invisible = /[\u200b-\u200f\u2060-\u2064\ufeff]/g;
+
+/** Without control sequences; line breaks, tabs and every visible script stay as they are. */
+export function plain(text: string): string {
+  return stripVTControlCharacters(text).replace(controls, "");
+}
+
+/** A label: one line without invisible characters, at most `max` characters. */
+export function oneLine(text: string, max = 200): string {
+  const line = plain(text.slice(0, max * 4))
+    .replace(invisible, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}

@@ -1,0 +1,17 @@
+import manifest from "../package.json" with { type: "json" };
+
+/** Set by build.ts; a run from source has none. */
+declare const OMEGA_BUILD: { commit: string; target: string } | undefined;
+
+export const version: string = manifest.version;
+
+export function versionDetails() {
+  const build = typeof OMEGA_BUILD === "undefined" ? undefined : OMEGA_BUILD;
+  return {
+    version,
+    commit: build?.commit ?? null,
+    target: build?.target ?? `${process.platform}-${process.arch}`,
+    bun: process.versions["bun"] ?? null,
+    deno: process.versions["deno"] ?? null,
+  };
+}
