@@ -19,7 +19,6 @@ export type ScriptedTurn = {
   hang?: boolean;
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into whatever was sent
 export type ModelServer = {
   url: string;
   requests: any[];
