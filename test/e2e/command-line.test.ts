@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { bin, omega, root } from "../support/omega.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+const mistakes: [string[], string][] = [
+  [["rnu"], 'no command rnu; did you mean "run"?'],
+  [["--verison"], "no flag --verison"],
+  [["run", "x", "--modle", "a/b"], 'no flag --modle; did you mean "--model"?'],
+  [["run", "x", "--no-model"], "no flag --no-model"],
+  [["run", "x", "--model"], "--model needs a value"],
+  [["run", "x", "--model", "--json"], "--model needs a value"],
+  [["run", "x", "--json=yes"], "--json takes no value"],
+  [["run", "x", "--format", "jsno"], '--format takes text, json, stream-json, not "jsno"; did you mean "json"?'],
+  [["run"], "Missing required positional argument: SKILL"],
+  [["run", "/no/such/skill"], "no such skill: /no/such/skill"],
+];
+for (const [words, message] of mistakes) {
+  test(`omega ${words.join(" ")} is invalid, exit 2, and says: ${message}`, async () => {
+    const { code, stdout, stderr } = await omega(words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("    at ");
+  });
+}
+
+test("no command at all prints the help on stderr and exits 2", async () => {
+  const { code, stdout, stderr } = await omega([]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain("USAGE");
+});
+
+test("--help works alone, after a command, and as a word", async () => {
+  for (const words of [["--help"], ["help"], ["-h"]]) {
+    const { code, stdout } = await omega(words);
+    expect(code).toBe(0);
+    expect(stdout).toContain("omega run");
+  }
+  for (const words of [
+    ["run", "--help"],
+    ["help", "run"],
+    ["run", "x", "-h"],
+  ]) {
+    const { code, stdout } = await omega(words);
+    expect(code).toBe(0);
+    expect(stdout).toContain("--format");
+  }
+});
+
+test("--version prints one line; with --json how it was built", async () => {
+  const { version } = await Bun.file(`${root}/package.json`).json();
+  expect((await omega(["--version"])).stdout).toBe(`omega ${version}\n`);
+  const details = JSON.parse((await omega(["--version", "--json"])).stdout);
+  expect(details).toMatchObject({ version, target: `${process.platform}-${process.arch}` });
+  if (process.env["OMEGA_UNDER_TEST"] !== "deno") {
+    expect(details).toMatchObject({ bun: process.versions.bun, commit: expect.stringMatching(/^[0-9a-f]{12}$/) });
+  }
+});
+
+test("all errors of a manifest are told at once, with line and column", async () => {
+  using folder = temporaryFolder({
+    "skill.yaml":
+      "descripton: x\nservers:\n  git:\n    command: git\n    timeout: 30\nlimits: { turns: none }\nretry: 3\n",
+  });
+  const { code, stderr } = await omega(["run", folder.path]);
+  expect(code).toBe(2);
+  for (const place of ["skill.yaml:1:1", "skill.yaml:5:14", "skill.yaml:6:18", "skill.yaml:7:1"])
+    expect(stderr).toContain(place);
+  expect(stderr).toContain("did you mean");
+});
+
+test("an exception that nobody catches ends as internal, exit 70, in one clear line; -v shows the stack", () => {
+  const late = (words: string[]) => {
+    const { status, stderr } = spawnSync(bin("bun"), [`${root}/test/fixtures/throws-late.ts`, "late", ...words], {
+      encoding: "utf8",
+    });
+    return { status, lines: stderr.trim().split("\n") };
+  };
+  const short = late([]);
+  expect(short.status).toBe(70);
+  expect(short.lines[0]).toBe("error: internal: unexpected TypeError: thrown where nobody catches");
+  expect(short.lines.length).toBe(2);
+  expect(late(["-v"]).lines.join("\n")).toContain("throws-late.ts:");
+});
