@@ -34,7 +34,7 @@ test("--help works alone, after a command, and as a word", async () => {
   for (const words of [["--help"], ["help"], ["-h"]]) {
     const { code, stdout } = await omega(words);
     expect(code).toBe(0);
-    expect(stdout).toContain("omega run");
+    expect(stdout).toContain("run    Run a skill");
   }
   for (const words of [
     ["run", "--help"],
@@ -59,13 +59,11 @@ test("--version prints one line; with --json how it was built", async () => {
 
 test("all errors of a manifest are told at once, with line and column", async () => {
   using folder = temporaryFolder({
-    "skill.yaml":
-      "descripton: x\nservers:\n  git:\n    command: git\n    timeout: 30\nlimits: { turns: none }\nretry: 3\n",
+    "skill.yaml": "descripton: x\nservers:\n  git:\n    command: git\n    timeout: 30\nlimits: { turns: none }\n",
   });
   const { code, stderr } = await omega(["run", folder.path]);
   expect(code).toBe(2);
-  for (const place of ["skill.yaml:1:1", "skill.yaml:5:14", "skill.yaml:6:18", "skill.yaml:7:1"])
-    expect(stderr).toContain(place);
+  for (const place of ["skill.yaml:1:1", "skill.yaml:5:14", "skill.yaml:6:18"]) expect(stderr).toContain(place);
   expect(stderr).toContain("did you mean");
 });
 
