@@ -14,6 +14,7 @@ const commands: Commands = {
 };
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {
+  if (asksVersion(words)) return printVersion(words.includes("--json"));
   const verbose = words.includes("-v") || words.includes("--verbose");
   const lifetime = watchSignals(verbose);
   // A reader that has seen enough closes its end of our stdout; the run goes on and its exit code stands.
@@ -33,12 +34,14 @@ export async function main(words: readonly string[], table: Commands): Promise<v
 
 async function dispatch(words: readonly string[], table: Commands, lifetime: Lifetime): Promise<number> {
   const [name, ...rest] = words;
-  if (name === "--version" || name === "-V") return printVersion(rest);
   const asksHelp = rest
     .slice(0, rest.includes("--") ? rest.indexOf("--") : undefined)
     .some((word) => word === "--help" || word === "-h");
   if (name === undefined || name === "--help" || name === "-h" || name === "help")
     return printHelp(table, rest[0], name === undefined);
+  if (name === "--version" || name === "-V") {
+    throw new OmegaError("USAGE", `${name} takes --json and nothing else`, { hint: "omega --help" });
+  }
   const load = Object.hasOwn(table, name) ? table[name] : undefined;
   if (!load) throw await unknownCommand(name, Object.keys(table));
   if (asksHelp) return printHelp(table, name, false);
@@ -94,10 +97,14 @@ async function tellError(error: unknown, verbose: boolean): Promise<void> {
   process.exitCode = exitCodeOf(known.outcome, known.signal);
 }
 
-function printVersion(words: readonly string[]): number {
+function asksVersion([first, ...rest]: readonly string[]): boolean {
+  return (first === "--version" || first === "-V") && rest.every((word) => word === "--json");
+}
+
+/** Before anything else and by console.log: to touch process.stdout would more than double the start. */
+function printVersion(asJson: boolean): void {
   const details = versionDetails();
-  process.stdout.write(`${words.includes("--json") ? JSON.stringify(details) : `omega ${details.version}`}\n`);
-  return 0;
+  console.log(asJson ? JSON.stringify(details) : `omega ${details.version}`);
 }
 
 async function printHelp(table: Commands, name: string | undefined, isMistake: boolean): Promise<number> {

@@ -6,6 +6,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 const mistakes: [string[], string][] = [
   [["rnu"], 'no command rnu; did you mean "run"?'],
   [["--verison"], "no flag --verison"],
+  [["--version", "--jsno"], "--version takes --json and nothing else"],
   [["run", "x", "--modle", "a/b"], 'no flag --modle; did you mean "--model"?'],
   [["run", "x", "--no-model"], "no flag --no-model"],
   [["run", "x", "--model"], "--model needs a value"],

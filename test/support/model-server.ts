@@ -24,22 +24,32 @@ export type ModelServer = {
   requests: any[];
   headers: IncomingMessage["headers"][];
   closed: number;
+  /** When each request had arrived and when its answer was sent, on the clock of `performance.now()`. */
+  times: { asked: number; answered: number }[];
 } & AsyncDisposable;
 
 export async function modelServer(
   turns: readonly ScriptedTurn[] | ((index: number) => ScriptedTurn),
 ): Promise<ModelServer> {
-  const state: Omit<ModelServer, "url" | typeof Symbol.asyncDispose> = { requests: [], headers: [], closed: 0 };
+  const state: Omit<ModelServer, "url" | typeof Symbol.asyncDispose> = {
+    requests: [],
+    headers: [],
+    closed: 0,
+    times: [],
+  };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const index = state.requests.length;
+    const time = { asked: performance.now(), answered: 0 };
+    state.times.push(time);
     state.requests.push(JSON.parse(Buffer.concat(chunks).toString("utf8")));
     state.headers.push(request.headers);
     response.on("close", () => state.closed++);
     const turn = typeof turns === "function" ? turns(index) : turns[index];
     if (turn) await answer(turn, response);
     else response.writeHead(500).end(`the script has no turn ${index + 1}`);
+    time.answered = performance.now();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
