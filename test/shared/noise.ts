@@ -8,16 +8,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 const hostile = resolve(root, "../shared/hostile/hostile_stdio.py");
 
-for (const behaviour of [
-  "banner",
-  "noise",
-  "ansi-stdout",
-  "bom",
-  "crlf",
-  "blank-lines",
-  "tiny-writes",
-  "json-scalars",
-]) {
+for (const behaviour of ["banner", "noise", "ansi-stdout", "bom", "crlf", "blank-lines", "tiny-writes"]) {
   test(`a server with ${behaviour} works`, async () => {
     using folder = temporaryFolder({
       "skill.yaml": manifest(
