@@ -24,7 +24,11 @@ export async function main(words: readonly string[], table: Commands): Promise<v
     });
   }
   try {
-    process.exitCode = await dispatch(words, table, lifetime);
+    const code = await dispatch(words, table, lifetime);
+    const internal = exitCodeOf("internal");
+    if (lifetime.signal.aborted && asOmegaError(lifetime.signal.reason).outcome === "internal" && code !== internal)
+      throw lifetime.signal.reason;
+    process.exitCode = code;
   } catch (error) {
     await tellError(error, verbose);
   } finally {
@@ -71,9 +75,11 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
     if (controller.signal.aborted) hurry.abort();
     controller.abort(new OmegaError("INTERRUPTED", `interrupted by ${signal}`, { signal }));
   };
+  let isOver = false;
+  // A command that still goes on ends itself by the signal, and tells why; after its end nobody else would.
   const onUncaught = (error: unknown) => {
-    controller.abort(asOmegaError(error));
-    void tellError(error, verbose);
+    if (isOver || controller.signal.aborted) void tellError(error, verbose);
+    else controller.abort(asOmegaError(error));
   };
   const signals: Signal[] = ["SIGHUP", "SIGINT", "SIGTERM"];
   for (const signal of signals) process.on(signal, onSignal);
@@ -84,6 +90,7 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
     hurry: hurry.signal,
     verbose,
     [Symbol.dispose]() {
+      isOver = true;
       for (const signal of signals) process.off(signal, onSignal);
     },
   };

@@ -7,7 +7,16 @@ export const formats = ["text", "json", "stream-json"] as const;
 export type Format = (typeof formats)[number];
 
 /** What the report needs to know of a finished run. */
-export type Ended = { outcome: string; reason: string | null; hint: string | null; children: { survivors: number[] } };
+export type Ended = {
+  outcome: string;
+  reason: string | null;
+  hint: string | null;
+  turns: number;
+  toolCalls: number;
+  startedAt: string;
+  endedAt: string;
+  children: { started: number; survivors: number[] };
+};
 
 export type Output = {
   stdout(text: string): void;
@@ -31,14 +40,27 @@ export function createReporter(format: Format, output: Output): Reporter {
     event,
     end(envelope) {
       for (const pid of envelope.children.survivors) output.warn(`process ${pid} could not be ended`);
-      if (envelope.reason !== null) tellEnd(envelope, output);
+      if (envelope.reason !== null) tellReason(envelope, output);
+      if (envelope.children.started > 0) output.progress(summary(envelope));
       if (format === "json") output.stdout(`${JSON.stringify(envelope, null, 2)}\n`);
       if (format === "stream-json") output.stdout(`${JSON.stringify({ type: "end", ...envelope })}\n`);
     },
   };
 }
 
-function tellEnd({ outcome, reason, hint }: Ended, output: Output): void {
+/** `done in 1.2 s: 2 turns, 3 tool calls; 1 process started, none left`. */
+function summary({ outcome, turns, toolCalls, startedAt, endedAt, children }: Ended): string {
+  const seconds = ((Date.parse(endedAt) - Date.parse(startedAt)) / 1_000).toFixed(1);
+  const left = children.survivors.length === 0 ? "none" : children.survivors.length;
+  const processes = `${count(children.started, "process", "processes")} started, ${left} left`;
+  return `${outcome} in ${seconds} s: ${count(turns, "turn")}, ${count(toolCalls, "tool call")}; ${processes}`;
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+function tellReason({ outcome, reason, hint }: Ended, output: Output): void {
   output.error(`${outcome}: ${plain(reason ?? "")}${hint === null ? "" : `\n${plain(hint).replace(/^/gm, "  ")}`}`);
 }
 
@@ -49,7 +71,7 @@ function tell(event: RunEvent, output: Output): void {
       break;
     case "server":
       output.progress(
-        `server ${event.name} is ready: ${event.tools} tools, MCP ${oneLine(event.protocol, 20)}, ${event.readyMs} ms`,
+        `server ${event.name} is ready: ${count(event.tools, "tool")}, MCP ${oneLine(event.protocol, 20)}, ${event.readyMs} ms`,
       );
       break;
     case "call":

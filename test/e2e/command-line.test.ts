@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { bin, omega, root } from "../support/omega.ts";
+import { writeFileSync } from "node:fs";
+import { bin, cleanEnvironment, omega, root } from "../support/omega.ts";
+import { aliveWith } from "../support/processes.ts";
+import { fixtureServer, manifest } from "../support/skills.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const mistakes: [string[], string][] = [
@@ -80,4 +83,22 @@ test("an exception that nobody catches ends as internal, exit 70, in one clear l
   expect(short.lines[0]).toBe("error: internal: unexpected TypeError: thrown where nobody catches");
   expect(short.lines.length).toBe(2);
   expect(late(["-v"]).lines.join("\n")).toContain("throws-late.ts:");
+});
+
+test("an exception that nobody catches ends a run as internal, with its servers gone and the reason told once", () => {
+  const mark = crypto.randomUUID();
+  using folder = temporaryFolder({
+    "turns.yaml": "turns: [{ calls: [{ tool: slow/echo, arguments: { text: hi } }] }]",
+  });
+  const slow = fixtureServer("slow-call.mjs", { env: { READY: folder.file("ready"), MARK: mark } });
+  writeFileSync(folder.file("skill.yaml"), manifest({ slow }, { model: "replay/turns.yaml" }));
+  const { status, stdout, stderr } = spawnSync(
+    bin("bun"),
+    [`${root}/test/fixtures/throws-late.ts`, "run", folder.path, "--json"],
+    { encoding: "utf8", env: { ...cleanEnvironment, THROW_WHEN: folder.file("ready") }, timeout: 30_000 },
+  );
+  expect(status, stderr).toBe(70);
+  expect(JSON.parse(stdout)).toMatchObject({ outcome: "internal", children: { started: 1, survivors: [] } });
+  expect(stderr.match(/thrown where nobody catches/g)?.length).toBe(2); // the call's error result, and the reason
+  expect(aliveWith(mark)).toEqual([]);
 });
