@@ -11,6 +11,11 @@ type Commands = Record<string, () => Promise<CommandDef<any>>>;
 
 const commands: Commands = {
   run: async () => (await import("./cli/run.ts")).default,
+  servers: async () => (await import("./cli/servers.ts")).default,
+  tools: async () => (await import("./cli/tools.ts")).default,
+  call: async () => (await import("./cli/call.ts")).default,
+  resources: async () => (await import("./cli/resources.ts")).default,
+  prompts: async () => (await import("./cli/prompts.ts")).default,
 };
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {

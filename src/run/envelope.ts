@@ -27,10 +27,15 @@ export type Tally = {
   error: OmegaError | undefined;
 };
 
+/** Sorts by time, and is unique. */
+export function newRunId(startedAt: string): string {
+  return `${startedAt.slice(0, 19).replace(/[-:]/g, "").replace("T", "-")}-${randomBytes(4).toString("hex")}`;
+}
+
 export function emptyTally(): Tally {
   const startedAt = new Date().toISOString();
   return {
-    run: `${startedAt.slice(0, 19).replace(/[-:]/g, "").replace("T", "-")}-${randomBytes(4).toString("hex")}`,
+    run: newRunId(startedAt),
     startedAt,
     skill: null,
     model: null,

@@ -7,7 +7,7 @@ import { didYouMean } from "../nearest.ts";
 import type { CallResult, Connection } from "../servers/connection.ts";
 import type { ServerTool } from "../servers/discovery.ts";
 import { type Check, createCheck } from "./check.ts";
-import { globToRegExp } from "./glob.ts";
+import { isAllowed } from "./glob.ts";
 import { nameForModels } from "./names.ts";
 
 export type ToolTable = {
@@ -35,8 +35,7 @@ export function toolTable(connections: readonly Connection[], { allowAll, warn }
   function add(connection: Connection, tool: ServerTool): void {
     const { server } = connection;
     const origin = `${server.name}/${tool.name}`;
-    if (!allowAll && !server.tools.some((glob) => globToRegExp(glob).test(tool.name)))
-      return void undecided.push(origin);
+    if (!allowAll && !isAllowed(server.tools, tool.name)) return void undecided.push(origin);
     const name = nameForModels(server.name, tool.name, entries);
     const definition = { name, origin, description: tool.description, inputSchema: tool.inputSchema };
     entries.set(name, { ...callable(connection, tool, warn), definition });
