@@ -84,8 +84,9 @@ export function parseTool(entry: unknown): ServerTool | undefined {
 
 /** Providers refuse a whole request for one tool whose schema is not an object's. */
 function inputSchema(schema: unknown): Params {
-  if (!isObject(schema) || (schema["type"] !== undefined && schema["type"] !== "object")) return { type: "object" };
-  return { type: "object", ...schema };
+  if (!isObject(schema)) return { type: "object" };
+  if (schema["type"] === undefined) return { type: "object", ...schema };
+  return schema["type"] === "object" ? schema : { type: "object" };
 }
 
 function parseResource(entry: unknown): Resource | undefined {

@@ -124,7 +124,12 @@ function limited(size: number): <T>(work: () => Promise<T>) => Promise<T> {
 }
 const queue = limited(AT_ONCE);
 
-async function play(behaviour: Behaviour, words: (skill: string) => string[], env: Record<string, string>) {
+async function play(
+  behaviour: Behaviour,
+  words: (skill: string) => string[],
+  env: Record<string, string>,
+  input = "",
+): Promise<Omit<Ending, "results" | "offered">> {
   const marker = crypto.randomUUID();
   using folder = temporaryFolder();
   const server = {
@@ -139,6 +144,7 @@ async function play(behaviour: Behaviour, words: (skill: string) => string[], en
   const { child, result } = startOmega(words(folder.path), {
     env: { ...env, OMEGA_HOME: folder.file("home") },
     timeoutMs: 90_000,
+    input,
   });
   const memory = peakMemory(child.pid ?? 0);
   if (behaviour.name === "slow-call-term") {
@@ -218,6 +224,21 @@ for (const behaviour of chosen) {
     if (behaviour.text !== null) expect(told).toContain(behaviour.text);
     if (behaviour.no !== null) expect(told).not.toContain(behaviour.no);
     more[behaviour.name]?.(ending, envelope);
+  });
+}
+
+for (const behaviour of chosen) {
+  const input = JSON.stringify({ text: behaviour.arg_mb > 0 ? "x".repeat(behaviour.arg_mb * 1_000_000) : "hi" });
+  const played = queue(() => play(behaviour, (skill) => ["call", skill, "echo", "-", "--json"], {}, input));
+  played.catch(() => undefined);
+  test(`call with ${behaviour.name}: ${behaviour.does}`, async () => {
+    const ending = await played;
+    keepsThePromises(behaviour, ending);
+    if (behaviour.name === "is-error") expect(ending.code).toBe(1);
+    else if (behaviour.expect === "work") expect(ending.code).toBe(0);
+    if (behaviour.expect === "error") expect(ending.code).toBe(3);
+    if (behaviour.text !== null) expect(JSON.stringify(JSON.parse(ending.stdout))).toContain(behaviour.text);
+    if (behaviour.name === "slow-call-term") expect(ending.code).toBe(143);
   });
 }
 
