@@ -92,10 +92,11 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
 }
 
 async function tellError(error: unknown, verbose: boolean): Promise<void> {
-  const { createLog } = await import("./cli/log.ts");
+  const [{ createLog }, { plain }] = await Promise.all([import("./cli/log.ts"), import("./terminal.ts")]);
   const known = asOmegaError(error);
   const stack = verbose && error instanceof Error ? `\n${error.stack}` : "";
-  createLog("normal").error(`${known.outcome}: ${known.message}${known.hint ? `\n  ${known.hint}` : ""}${stack}`);
+  const text = `${known.outcome}: ${known.message}${known.hint ? `\n${known.hint.replace(/^/gm, "  ")}` : ""}${stack}`;
+  createLog("normal").error(plain(text));
   process.exitCode = exitCodeOf(known.outcome, known.signal);
 }
 

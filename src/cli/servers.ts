@@ -31,7 +31,7 @@ async function look(server: Server, opening: Opening): Promise<Found> {
   const { name, required } = server;
   try {
     await using connection = await connect(server, { ...opening, onState: () => undefined });
-    const { info, capabilities, instructions } = connection.session();
+    const { info, capabilities, instructions } = connection.session;
     const { status, protocol, tools, readyMs } = connection.state();
     const session = { info, capabilities, instructions };
     return { name, required, status, protocol, tools, readyMs, session, error: null, hint: null };

@@ -28,7 +28,7 @@ function describe({ server, tools, state, session }: Connection) {
   return {
     server: server.name,
     protocol: state().protocol,
-    instructions: session().instructions,
+    instructions: session.instructions,
     tools: tools.map(({ name, description, inputSchema, outputSchema, annotations }) => {
       const nameForModel = nameForModels(server.name, name, taken);
       taken.set(nameForModel, true);

@@ -3,6 +3,7 @@
 import { asOmegaError, OmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
 import { RpcError } from "../mcp/json-rpc.ts";
+import { oneLine } from "../terminal.ts";
 import { type Listed, listTools, type ServerTool } from "./discovery.ts";
 import { isKnownAsModern, remember } from "./memory.ts";
 import { type Ask, openSession, type Session } from "./session.ts";
@@ -51,7 +52,8 @@ async function startAs(
 /** What went wrong while starting, with the server's own last words: that is what the person needs. */
 function startFailure(error: unknown, label: string, link: Link): OmegaError {
   if (error instanceof OmegaError && (error.code === "INTERRUPTED" || error.code.startsWith("LIMIT_"))) return error;
-  const cause = error instanceof RpcError ? `answered with an error: ${error.message}` : asOmegaError(error).message;
+  const cause =
+    error instanceof RpcError ? `answered with an error: ${oneLine(error.message, 500)}` : asOmegaError(error).message;
   const message = cause.startsWith(label) ? cause : `${label} ${cause}`;
   return new OmegaError("SERVER_START_FAILED", message, { hint: link.hint(), cause: error });
 }

@@ -19,8 +19,8 @@ const asking =
 
 const labelOf = ({ server }: Connection) => `server "${server.name}"`;
 
-export const hasResources = ({ session }: Connection) => session().capabilities["resources"] !== undefined;
-export const hasPrompts = ({ session }: Connection) => session().capabilities["prompts"] !== undefined;
+export const hasResources = ({ session }: Connection) => session.capabilities["resources"] !== undefined;
+export const hasPrompts = ({ session }: Connection) => session.capabilities["prompts"] !== undefined;
 
 export async function resourcesOf(connection: Connection, signal: AbortSignal): Promise<Listed<Resource | Template>> {
   if (!hasResources(connection)) return { entries: [], warnings: [] };

@@ -5,6 +5,7 @@ import { OmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
 import { isObject, METHOD_NOT_FOUND, type Params, type Peer, type RequestOptions, RpcError } from "../mcp/json-rpc.ts";
 import { HEADER_MISMATCH, LEGACY, META, MISSING_CAPABILITY, MODERN, UNSUPPORTED_VERSION } from "../mcp/revisions.ts";
+import { oneLine } from "../terminal.ts";
 import { version } from "../version.ts";
 import { completeResult } from "./result-type.ts";
 
@@ -123,6 +124,6 @@ function supportedIn({ data }: RpcError): string[] {
 function strangers(label: string, theirs: string): OmegaError {
   return new OmegaError(
     "SERVER_START_FAILED",
-    `${label} speaks MCP ${theirs}, omega speaks ${[...MODERN, ...LEGACY].join(", ")}`,
+    `${label} speaks MCP ${oneLine(theirs)}, omega speaks ${[...MODERN, ...LEGACY].join(", ")}`,
   );
 }

@@ -5,9 +5,11 @@ import { resolve } from "node:path";
 import { asOmegaError, OmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
 import { createPeer, type Peer, type PeerOptions } from "../mcp/json-rpc.ts";
-import { parseLine, readLines } from "../mcp/lines.ts";
+import { readLines } from "../mcp/lines.ts";
+import { parseLine } from "../mcp/parse-line.ts";
 import type { Child, Exit } from "../processes/child.ts";
 import type { Children } from "../processes/children.ts";
+import { oneLine } from "../terminal.ts";
 
 /** A server ends and closes its pipes in any order; this long we wait for its exit to tell the true reason. */
 const LAST_WORDS_MS = 100;
@@ -43,7 +45,7 @@ export async function openStdio(server: Server, options: LinkOptions): Promise<L
     ...speak(child, label, server.maxMessage, options),
     exited: child.exited,
     hint() {
-      const words = child.lastWords(5);
+      const words = child.lastWords(5).map((line) => oneLine(line, 300));
       const byHand = `run it by hand: ${[server.command, ...server.args].join(" ")}`;
       return words.length === 0 ? byHand : `${byHand}\nits last words:\n  ${words.join("\n  ")}`;
     },
@@ -83,7 +85,9 @@ function speak(child: Child, label: string, maxMessage: number, options: LinkOpt
 
   readLines(child.stdout, {
     maxBytes: maxMessage,
-    onLine: (line) => peer.receive(parseLine(line)),
+    onLine(line) {
+      if (line.trim() !== "") peer.receive(parseLine(line));
+    },
     onTooLong() {
       peer.failOpen(new OmegaError("SERVER_MESSAGE", `${label} sent a message of more than ${maxMessage} bytes`));
     },
@@ -102,5 +106,5 @@ function deathOf(child: Child, label: string): OmegaError {
   const exit = child.exit();
   const how = exit?.signal ? `was ended by ${exit.signal}` : `exited with code ${exit?.code}`;
   const [words] = child.lastWords(1);
-  return new OmegaError("SERVER_DIED", `${label} ${how}${words ? `: ${words}` : ""}`);
+  return new OmegaError("SERVER_DIED", `${label} ${how}${words ? `: ${oneLine(words, 300)}` : ""}`);
 }

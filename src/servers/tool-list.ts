@@ -3,19 +3,21 @@
 
 import { OmegaError } from "../errors.ts";
 import { RpcError } from "../mcp/json-rpc.ts";
+import { oneLine } from "../terminal.ts";
 import { type Listed, parseTool, type ServerTool } from "./discovery.ts";
-import { listAll } from "./pages.ts";
+import { listAll, MAX_ENTRIES } from "./pages.ts";
 import type { Ask } from "./session.ts";
 
 /** Between two looks at a list that a server says has changed. */
 const PAUSE_MS = 500;
+const MAX_WARNINGS = 20;
 
 export type ToolList = {
   readonly tools: readonly ServerTool[];
   /** A first listing, or the one after a restart. */
   take(listed: Listed<ServerTool>): void;
   /** Looks again, at most once per pause however often it is asked. */
-  refresh(connect: () => Promise<Ask>, closing: AbortSignal): Promise<void>;
+  refresh(ask: Ask, closing: AbortSignal): Promise<void>;
 };
 
 export function createToolList(label: string, warn: (message: string) => void): ToolList {
@@ -25,17 +27,21 @@ export function createToolList(label: string, warn: (message: string) => void): 
   let again = false;
 
   function warnOnce(message: string): void {
-    if (!warned.has(message)) warn(message);
+    if (warned.has(message) || warned.size === MAX_WARNINGS) return;
     warned.add(message);
+    warn(message);
   }
 
   function add(listed: readonly ServerTool[]): void {
     const known = new Map(tools.map((tool) => [tool.name, tool]));
     for (const tool of listed) {
       const old = known.get(tool.name);
-      if (!old) tools.push(tool);
+      if (!old && tools.length < MAX_ENTRIES) tools.push(tool);
+      else if (!old) warnOnce(`${label} adds tools without end; what came after ${MAX_ENTRIES} is left out`);
       else if (JSON.stringify(old) !== JSON.stringify(tool)) {
-        warnOnce(`${label}: the definition of tool "${tool.name}" changed; the one from the start of the run holds`);
+        warnOnce(
+          `${label}: the definition of tool "${oneLine(tool.name, 64)}" changed; the one from the start of the run holds`,
+        );
       }
     }
   }
@@ -46,14 +52,13 @@ export function createToolList(label: string, warn: (message: string) => void): 
       add(entries);
       for (const message of warnings) warnOnce(message);
     },
-    async refresh(connect, closing) {
+    async refresh(ask, closing) {
       again = true;
       if (looking) return;
       looking = true;
       try {
         while (again && !closing.aborted) {
           again = false;
-          const ask = await connect();
           add((await listAll(ask, label, "tools/list", "tools")).flatMap((entry) => parseTool(entry) ?? []));
           await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
         }

@@ -10,9 +10,10 @@ import { temporaryFolder } from "../support/temporary.ts";
 const call = (text: string, id?: string) => ({ ...(id && { id }), tool: "s/echo", arguments: { text } });
 const oneCall = [{ calls: [call("hi", "a")] }, { text: "{{ a }}" }];
 
-test("noise of every kind between messages is skipped", async () => {
+test("noise of every kind between messages is skipped and counted", async () => {
   const { code, stdout, stderr } = await onServer("noisy.mjs", ["call", "echo", "text=hi"]);
-  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "echo: hi\n", stderr: "" });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "echo: hi\n" });
+  expect(stderr).toMatch(/^warning: server "s": \d+ lines on its stdout are no MCP messages; they were skipped\n$/);
 });
 
 test("a hundred thousand notifications and an endless stderr do not keep it from working", async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Readable } from "node:stream";
-import { parseLine, readLines } from "../../src/mcp/lines.ts";
+import { readLines } from "../../src/mcp/lines.ts";
+import { parseLine } from "../../src/mcp/parse-line.ts";
 
 function read(chunks: (string | Uint8Array)[], maxBytes = 1_000): Promise<string[]> {
   const lines: string[] = [];
@@ -36,4 +37,13 @@ test("only what begins like a message is parsed; all else is noise", () => {
     expect(parseLine(noise)).toBeUndefined();
   expect(parseLine('\ufeff\0 \t{"a":1}\r')).toEqual({ a: 1 });
   expect(parseLine("[1]")).toEqual([1]);
+});
+
+test("an answer nested too deep to be written again is an error for who waits; other messages of that kind are noise", () => {
+  const deep = (text: string) => text.replace("@", "[".repeat(5_000) + "]".repeat(5_000));
+  expect(parseLine(deep('{"jsonrpc":"2.0","id":7,"result":@}'))).toMatchObject({ id: 7, error: { code: -32603 } });
+  expect(parseLine(deep('{"jsonrpc":"2.0","method":"x","params":@}'))).toBeUndefined();
+  const brackets = `"${'[\\"{'.repeat(5_000)}"`;
+  expect(parseLine(`{"id":7,"result":${brackets}}`)).toEqual({ id: 7, result: JSON.parse(brackets) });
+  expect(parseLine(`[${"[],".repeat(5_000)}[]]`)).toHaveLength(5_001);
 });
