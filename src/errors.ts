@@ -20,6 +20,12 @@ const codes = {
   SERVER_TIMEOUT: ["server-failed", "timeout"],
   /** A server ended, or closed its output, while it was needed. */
   SERVER_DIED: ["server-failed", "died"],
+  /** A server stopped answering, even to a ping, and was ended. */
+  SERVER_HUNG: ["server-failed", "hung"],
+  /** A server sent a message larger than its limit. */
+  SERVER_MESSAGE: ["server-failed", "message"],
+  /** A server answered what a person asked for with an error. */
+  SERVER_REFUSED: ["failed", "refused"],
   /** No tool of a server is allowed and nobody can be asked. */
   TOOLS_UNDECIDED: ["denied", "undecided"],
   /** The provider refused for good: key, name or request. */

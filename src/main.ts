@@ -11,6 +11,11 @@ type Commands = Record<string, () => Promise<CommandDef<any>>>;
 
 const commands: Commands = {
   run: async () => (await import("./cli/run.ts")).default,
+  servers: async () => (await import("./cli/servers.ts")).default,
+  tools: async () => (await import("./cli/tools.ts")).default,
+  call: async () => (await import("./cli/call.ts")).default,
+  resources: async () => (await import("./cli/resources.ts")).default,
+  prompts: async () => (await import("./cli/prompts.ts")).default,
 };
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {
@@ -97,10 +102,11 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
 }
 
 async function tellError(error: unknown, verbose: boolean): Promise<void> {
-  const { createLog } = await import("./cli/log.ts");
+  const [{ createLog }, { plain }] = await Promise.all([import("./cli/log.ts"), import("./terminal.ts")]);
   const known = asOmegaError(error);
   const stack = verbose && error instanceof Error ? `\n${error.stack}` : "";
-  createLog("normal").error(`${known.outcome}: ${known.message}${known.hint ? `\n  ${known.hint}` : ""}${stack}`);
+  const text = `${known.outcome}: ${known.message}${known.hint ? `\n${known.hint.replace(/^/gm, "  ")}` : ""}${stack}`;
+  createLog("normal").error(plain(text));
   process.exitCode = exitCodeOf(known.outcome, known.signal);
 }
 

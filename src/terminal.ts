@@ -19,3 +19,15 @@ export function oneLine(text: string, max = 200): string {
     .trim();
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
+
+/** JSON as it may be printed: what a terminal would act on is escaped, so that no byte of the data is lost. */
+export function jsonText(value: unknown): string {
+  const text = JSON.stringify(value, null, 2) ?? "null";
+  return text.replace(controls, (found) => (found === "\n" ? found : escaped(found)));
+}
+
+function escaped(text: string): string {
+  return [...Array(text.length).keys()]
+    .map((index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`)
+    .join("");
+}

@@ -12,17 +12,37 @@ const StdioServer = v.strictObject({
     v.record(v.string(), v.nullable(v.string("expected text (quote it)")), "expected names and values"),
     {},
   ),
+  cwd: v.optional(text),
   tools: v.optional(v.array(text, "expected a list of tool names"), []),
+  required: v.optional(v.boolean("expected true or false"), true),
   startupTimeout: v.optional(Duration, "120s"),
   timeout: v.optional(Duration, "120s"),
   stopGrace: v.optional(Duration, "2s"),
   maxMessage: v.optional(Size, "10MB"),
+  /** Undefined: 16, or 1 for a bare server. */
+  concurrency: v.optional(v.pipe(v.number("expected a number"), v.integer("expected a whole number"), v.minValue(1))),
+  restart: v.optional(v.picklist(["never", "on-failure"]), "never"),
+  protocol: v.optional(v.picklist(["auto", "legacy", "modern"]), "auto"),
 });
 
 const ModelChoice = v.strictObject({
   name: text,
   baseUrl: v.optional(v.pipe(v.string(), v.url("expected a URL"))),
   fallbacks: v.optional(v.array(text, "expected a list of models"), []),
+  temperature: v.optional(v.number("expected a number")),
+  maxTokens: v.optional(v.pipe(v.number("expected a number"), v.integer("expected a whole number"), v.minValue(1))),
+  thinking: v.optional(v.picklist(["off", "low", "medium", "high"])),
+  apiKey: v.optional(text),
+  headers: v.optional(v.record(v.string(), v.string("expected text (quote it)"))),
+  /** US dollars per million tokens. */
+  price: v.optional(
+    v.strictObject({
+      input: v.number(),
+      output: v.number(),
+      cacheRead: v.optional(v.number()),
+      cacheWrite: v.optional(v.number()),
+    }),
+  ),
 });
 export type ModelChoice = v.InferOutput<typeof ModelChoice>;
 
@@ -71,8 +91,6 @@ export const notSupportedYet: Record<string, readonly string[]> = {
   "": "version license compatibility metadata requires inputs workdir envFile permissions unattended output expect retry skills overlap hooks elicit roots escalate audit trigger".split(
     " ",
   ),
-  model: "temperature maxTokens thinking apiKey headers price".split(" "),
-  "servers.*":
-    "cwd url headers transport auth allowInsecure inherit required concurrency restart protocol sampling".split(" "),
+  "servers.*": "url headers transport auth allowInsecure inherit sampling".split(" "),
   limits: "repeat toolOutput depth tokens cost costPerDay toolCalls".split(" "),
 };

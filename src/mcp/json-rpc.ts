@@ -51,11 +51,13 @@ export type PeerOptions = {
   send(message: Message): void;
   onRequest?(method: string, params: Params): Promise<unknown>;
   onNotification?(method: string, params: Params): void;
+  /** Called once, with the reason of the first `close`. */
+  onClosed?(reason: OmegaError): void;
 };
 
 type Pending = { resolve(result: unknown): void; reject(error: Error): void; progressed(): void };
 
-export function createPeer({ label, send, onRequest, onNotification }: PeerOptions): Peer {
+export function createPeer({ label, send, onRequest, onNotification, onClosed }: PeerOptions): Peer {
   const pending = new Map<Id, Pending>();
   let lastId = 0;
   let dropped = 0;
@@ -131,7 +133,8 @@ export function createPeer({ label, send, onRequest, onNotification }: PeerOptio
   }
 
   function receiveOne(value: unknown): void {
-    if (!isObject(value)) dropped++;
+    // Some servers leave `jsonrpc` out; another version is another protocol.
+    if (!isObject(value) || (value["jsonrpc"] !== undefined && value["jsonrpc"] !== "2.0")) dropped++;
     else if (typeof value["method"] === "string") incoming(value["method"], value);
     else answer(value);
   }
@@ -171,8 +174,10 @@ export function createPeer({ label, send, onRequest, onNotification }: PeerOptio
   }
 
   function close(reason: OmegaError): void {
-    closed ??= reason;
-    failOpen(closed);
+    if (closed) return;
+    closed = reason;
+    failOpen(reason);
+    onClosed?.(reason);
   }
 
   return { request, notify, receive, failOpen, close, dropped: () => dropped };

@@ -65,16 +65,3 @@ export function readLines(stream: Readable, reader: LineReader): void {
   stream.on("close", end);
   stream.on("error", end);
 }
-
-/** A line of a stdio server → the JSON value it holds, or undefined for noise. Nothing but `{…}` and `[…]` is parsed. */
-export function parseLine(line: string): unknown {
-  const text = line.replace(/^[\ufeff\0\s]+/, "");
-  if (text[0] !== "{" && text[0] !== "[") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // Noise may begin with a bracket ("[INFO] …"), and very deep nesting overflows the parser's stack.
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
-}

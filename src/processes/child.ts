@@ -2,7 +2,8 @@
 // signalled, and its stderr is kept as a ring: data for an error message, never our own output.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { OmegaError, systemCode } from "../errors.ts";
 import { onPacedData } from "../mcp/paced.ts";
@@ -92,20 +93,24 @@ function spawned({ command, args, cwd, env }: Command): Promise<ChildProcess> {
 }
 
 function startError(error: unknown, command: string, args: readonly string[], cwd: string): OmegaError {
-  const code = systemCode(error) ?? String(error);
   const argv = [command, ...args].join(" ");
-  const details = { cause: error, hint: `run it by hand: ${argv}` };
-  if (!isFolder(cwd)) {
-    return new OmegaError("SERVER_START_FAILED", `the working folder does not exist: ${cwd}`, { cause: error });
+  const file = command.includes("/") ? resolve(cwd, command) : undefined;
+  const fail = (what: string, hint: string) =>
+    new OmegaError("SERVER_START_FAILED", `${what}: ${argv}`, { cause: error, hint });
+  if (!isFolder(cwd)) return fail(`its working folder ${cwd} does not exist`, "check cwd, or make that folder");
+  switch (systemCode(error)) {
+    case "ENOENT":
+      if (!file) return fail("no such command", `install ${command}, or give its full path: it is not on PATH`);
+      if (!existsSync(file)) return fail("no such command", `check the path: there is no ${file}`);
+      return fail("its interpreter does not exist", `check the first line of ${file}`);
+    case "EACCES":
+      if (file && isFolder(file)) return fail("a folder, not a program", `name a program inside ${file}`);
+      return fail("not an executable file", `chmod +x ${file ?? command}, or name the program that runs it`);
+    case "ENOEXEC":
+      return fail("not a program of this machine", "name the program that runs it, for example node or python3");
+    default:
+      return fail(`cannot be started (${systemCode(error) ?? String(error)})`, `run it by hand: ${argv}`);
   }
-  if (code === "ENOENT") {
-    const hint = command.includes("/") ? "check the path" : "install it, or give its full path: it is not on PATH";
-    return new OmegaError("SERVER_START_FAILED", `no such command: ${command}`, { ...details, hint });
-  }
-  if (code === "EACCES") {
-    return new OmegaError("SERVER_START_FAILED", `not an executable file: ${command}`, details);
-  }
-  return new OmegaError("SERVER_START_FAILED", `cannot start ${argv} (${code})`, details);
 }
 
 function isFolder(path: string): boolean {

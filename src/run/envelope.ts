@@ -18,15 +18,24 @@ export type Tally = {
   toolCalls: number;
   undecided: string[];
   warnings: string[];
+  /** Warnings that came while no event was due; told with the next one. */
+  untold: string[];
   servers: Map<string, ServerState>;
   children: () => ChildrenSummary;
+  /** A required server died or hung, and calls were lost. */
+  loss: () => OmegaError | undefined;
   error: OmegaError | undefined;
 };
+
+/** Sorts by time, and is unique. */
+export function newRunId(startedAt: string): string {
+  return `${startedAt.slice(0, 19).replace(/[-:]/g, "").replace("T", "-")}-${randomBytes(4).toString("hex")}`;
+}
 
 export function emptyTally(): Tally {
   const startedAt = new Date().toISOString();
   return {
-    run: `${startedAt.slice(0, 19).replace(/[-:]/g, "").replace("T", "-")}-${randomBytes(4).toString("hex")}`,
+    run: newRunId(startedAt),
     startedAt,
     skill: null,
     model: null,
@@ -36,15 +45,26 @@ export function emptyTally(): Tally {
     toolCalls: 0,
     undecided: [],
     warnings: [],
+    untold: [],
     servers: new Map(),
     children: () => ({ started: 0, exited: 0, killed: 0, survivors: [], unseen: 0 }),
+    loss: () => undefined,
     error: undefined,
   };
+}
+
+const gravity: readonly Outcome[] = ["server-failed", "limit", "storage", "internal", "interrupted"];
+
+/** If several hold, one is the outcome. Those that `gravity` does not name weigh less than all it does. */
+export function graver(a: OmegaError | undefined, b: OmegaError | undefined): OmegaError | undefined {
+  if (!a || !b) return a ?? b;
+  return gravity.indexOf(b.outcome) > gravity.indexOf(a.outcome) ? b : a;
 }
 
 export type Envelope = ReturnType<typeof envelope>;
 
 export function envelope({ error, servers, children, ...tally }: Tally) {
+  tally.warnings.push(...tally.untold.splice(0));
   const outcome: Outcome = error?.outcome ?? "done";
   return {
     version: 1,

@@ -8,8 +8,8 @@ import { converse } from "../loop/converse.ts";
 import { loadSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
 import { openChildren } from "../processes/children.ts";
-import { checkNamedTools, toolTable } from "../tools/table.ts";
-import { type Envelope, emptyTally, envelope, type Tally } from "./envelope.ts";
+import { missingTools, toolTable } from "../tools/table.ts";
+import { type Envelope, emptyTally, envelope, graver, type Tally } from "./envelope.ts";
 import { connectAll } from "./ready.ts";
 
 export type RunOptions = {
@@ -35,6 +35,7 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   } catch (error) {
     tally.error = options.signal.aborted ? asOmegaError(options.signal.reason) : asOmegaError(error);
   }
+  tally.error = graver(tally.error, tally.loss());
   return envelope(tally);
 }
 
@@ -49,14 +50,23 @@ async function* attempt(
 
   await using children = openChildren(tally.run);
   tally.children = children.summary;
-  await using servers = await connectAll(skill.servers, { ...options, children, cwd: process.cwd(), signal, tally });
-  for (const { state, warnings } of servers.connections) {
-    const { name, protocol, tools, readyMs } = state();
+  await using servers = await connectAll(skill.servers, {
+    ...options,
+    children,
+    cwd: process.cwd(),
+    signal,
+    onState: (state) => tally.servers.set(state.name, state),
+    onWarning: (message) => tally.untold.push(message),
+  });
+  tally.loss = () => servers.connections.find(({ server, loss }) => server.required && loss())?.loss();
+  for (const connection of servers.connections) {
+    const { name, protocol, tools, readyMs } = connection.state();
     yield { type: "server", name, protocol: protocol ?? "", tools, readyMs: readyMs ?? 0 };
-    for (const message of warnings) yield { type: "warning", message };
+    const missing = missingTools(connection);
+    if (missing && connection.server.required) throw missing;
+    if (missing) yield { type: "warning", message: missing.message };
   }
-  servers.connections.forEach(checkNamedTools);
-  const tools = toolTable(servers.connections, options.yes);
+  const tools = toolTable(servers.connections, { allowAll: options.yes, warn: (text) => tally.untold.push(text) });
   tally.undecided = tools.undecided;
   refuseUndecided(skill, tools.definitions, tools.undecided);
 
@@ -79,6 +89,10 @@ async function* watch(events: AsyncGenerator<RunEvent>, tally: Tally): AsyncGene
       tally.warnings.push(`went on with ${event.model}: ${event.reason}`);
     }
     yield event;
+    for (const message of tally.untold.splice(0)) {
+      tally.warnings.push(message);
+      yield { type: "warning", message };
+    }
   }
 }
 

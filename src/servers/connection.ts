@@ -1,124 +1,122 @@
-// A declared stdio server → a live connection: started, greeted, its tools listed. Whoever opens it owes a dispose.
+// A declared server → a connection that tools can be called on, whatever becomes of the process behind it. Whoever opens it
+// owes a dispose.
 
 import { errorResult, type ToolResult } from "../conversation.ts";
-import { asOmegaError, OmegaError } from "../errors.ts";
+import { type ErrorCode, OmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
-import { METHOD_NOT_FOUND, type Params, type Peer, RpcError } from "../mcp/json-rpc.ts";
-import type { Child, Exit } from "../processes/child.ts";
-import type { Children } from "../processes/children.ts";
-import { listTools, type ServerTool } from "./discovery.ts";
-import { greet } from "./greeting.ts";
-import { speakStdio } from "./stdio.ts";
+import { METHOD_NOT_FOUND, type Params, RpcError } from "../mcp/json-rpc.ts";
+import type { ServerTool } from "./discovery.ts";
+import { createGate } from "./gate.ts";
+import type { Live } from "./live.ts";
+import type { Ask, Session } from "./session.ts";
+import { type ServerState, type SuperviseOptions, supervise } from "./supervised.ts";
+import { createToolList } from "./tool-list.ts";
 import { parseToolResult } from "./tool-result.ts";
 
-export type ServerState = {
-  name: string;
-  status: "starting" | "ready" | "failed" | "died";
-  protocol: string | null;
-  tools: number;
-  readyMs: number | null;
-  exit: Exit | null;
-};
+const CONCURRENCY = 16;
+/** After a call's deadline the server must answer a ping this soon, or it hangs. */
+const PING_MS = 5_000;
+/** Errors of a call that say: the server is gone. */
+const losses: readonly ErrorCode[] = ["SERVER_DIED", "SERVER_HUNG", "SERVER_START_FAILED"];
+
+/** `answer` is what the server said, word for word; undefined if it said nothing. */
+export type CallResult = ToolResult & { answer: unknown };
+export type ConnectOptions = SuperviseOptions;
+export type { ServerState };
 
 export type Connection = {
   server: Server;
+  /** Grows when the server offers more; what is in it does not change. */
   tools: readonly ServerTool[];
-  warnings: readonly string[];
+  session: Session;
   state(): ServerState;
+  /** Why the run lacks what it asked this server for: it is gone, and calls were lost. */
+  loss(): OmegaError | undefined;
+  request(method: string, params: Params | undefined, signal: AbortSignal): Promise<unknown>;
   /** Never throws for what the model can mend: a failed call is an error result. */
-  call(tool: string, args: Params, signal: AbortSignal): Promise<ToolResult>;
+  call(tool: string, args: Params, signal: AbortSignal): Promise<CallResult>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-export type ConnectOptions = {
-  children: Children;
-  cwd: string;
-  signal: AbortSignal;
-  /** Aborted by a second Ctrl-C: skip the waits. */
-  hurry: AbortSignal;
-  onState(state: ServerState): void;
-};
-
 export async function connect(server: Server, options: ConnectOptions): Promise<Connection> {
-  const { name } = server;
-  const started = performance.now();
-  let state: ServerState = { name, status: "starting", protocol: null, tools: 0, readyMs: null, exit: null };
-  const update = (change: Partial<ServerState>) => {
-    state = { ...state, ...change };
-    options.onState(state);
+  const label = `server "${server.name}"`;
+  const toolList = createToolList(label, options.onWarning);
+  let lostCalls = 0;
+  let pinging = false;
+  let changedWhileStarting = false;
+  let onToolsChanged = () => {
+    changedWhileStarting = true;
   };
-  let closing = false;
-  update({});
 
-  const child = await options.children.start({ ...server, cwd: options.cwd }).catch((error: unknown) => {
-    update({ status: "failed" });
-    throw named(error, name);
+  const supervised = await supervise(server, {
+    ...options,
+    onRequest: answerServer,
+    onNotification(method) {
+      if (method === "notifications/tools/list_changed") onToolsChanged();
+    },
+    onLive({ link, tools }) {
+      toolList.take(tools);
+      const noise = link.peer.dropped();
+      if (noise > 0) options.onWarning(`${label}: ${noise} lines on its stdout are no MCP messages; they were skipped`);
+    },
   });
-  void child.exited.then((exit) => update({ exit, ...(state.status === "ready" && !closing && { status: "died" }) }));
-  const end = () => child.end({ graceMs: server.stopGrace, hurry: options.hurry });
+  const { session } = await supervised.live();
+  const gate = createGate(server.concurrency ?? (session.era === "bare" ? 1 : CONCURRENCY));
+  const ask: Ask = (method, params) => request(method, params, supervised.closing);
+  onToolsChanged = () => void toolList.refresh(ask, supervised.closing);
+  if (changedWhileStarting) onToolsChanged();
 
-  try {
-    const label = `server "${name}"`;
-    const peer = speakStdio(child, { label, maxMessage: server.maxMessage, onRequest: answerServer });
-    const request = { timeoutMs: server.startupTimeout, signal: options.signal };
-    const protocol = await greet(peer, label, request);
-    const { tools, malformed, duplicates } = await listTools(peer, label, request);
-    update({ status: "ready", protocol, tools: tools.length, readyMs: Math.round(performance.now() - started) });
-    return {
-      server,
-      tools,
-      warnings: [
-        ...(malformed > 0 ? [`${label}: ${malformed} malformed tools skipped`] : []),
-        ...(duplicates > 0 ? [`${label}: ${duplicates} tools with a name that was already taken skipped`] : []),
-      ],
-      state: () => state,
-      call: (tool, args, signal) => callTool(peer, tool, args, { timeoutMs: server.timeout, signal }),
-      async [Symbol.asyncDispose]() {
-        closing = true;
-        await end();
-      },
-    };
-  } catch (error) {
-    update({ status: "failed" });
-    await end();
-    throw startFailure(error, server, child);
+  async function request(method: string, params: Params | undefined, signal: AbortSignal): Promise<unknown> {
+    return await gate(async () => {
+      const live = await supervised.live();
+      signal.throwIfAborted();
+      const options = { timeoutMs: server.timeout, signal, progress: true };
+      return await live.session.request(method, params, options).catch((error: unknown) => {
+        if (error instanceof OmegaError && error.code === "SERVER_TIMEOUT") void checkAlive(live);
+        throw error;
+      });
+    });
   }
-}
 
-async function callTool(
-  peer: Peer,
-  tool: string,
-  args: Params,
-  options: { timeoutMs: number; signal: AbortSignal },
-): Promise<ToolResult> {
-  try {
-    const answer = await peer.request("tools/call", { name: tool, arguments: args }, { ...options, progress: true });
-    return parseToolResult(answer);
-  } catch (error) {
-    if (error instanceof RpcError || error instanceof OmegaError) return errorResult(error.message);
-    throw error;
+  /** Whatever it answers, even an error, it is alive. */
+  async function checkAlive({ link, session }: Live): Promise<void> {
+    if (pinging) return;
+    pinging = true;
+    const { closing } = supervised;
+    const method = session.era === "modern" ? "server/discover" : "ping";
+    const isAlive = await session.request(method, undefined, { timeoutMs: PING_MS, signal: closing }).then(
+      () => true,
+      (error: unknown) => error instanceof RpcError || closing.aborted,
+    );
+    pinging = false;
+    if (isAlive) return;
+    lostCalls++;
+    const message = `${label} hangs: no answer to a call, nor to ${method} after it; it was ended`;
+    link.peer.close(new OmegaError("SERVER_HUNG", message));
   }
+
+  return {
+    server,
+    tools: toolList.tools,
+    session,
+    state: supervised.state,
+    loss: () => (lostCalls > 0 && supervised.state().status !== "ready" ? supervised.death() : undefined),
+    request,
+    async call(tool, args, signal) {
+      try {
+        const answer = await request("tools/call", { name: tool, arguments: args }, signal);
+        return { ...parseToolResult(answer), answer };
+      } catch (error) {
+        if (!(error instanceof RpcError || error instanceof OmegaError)) throw error;
+        if (error instanceof OmegaError && losses.includes(error.code)) lostCalls++;
+        return { ...errorResult(error.message), answer: undefined };
+      }
+    },
+    [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
+  };
 }
 
 async function answerServer(method: string): Promise<unknown> {
   if (method === "ping") return {};
   throw new RpcError(METHOD_NOT_FOUND, `method not found: ${method}`);
-}
-
-/** What went wrong while starting, with the server's own last words: that is what the person needs. */
-function startFailure(error: unknown, server: Server, child: Child): OmegaError {
-  const cause = error instanceof RpcError ? `answered with an error: ${error.message}` : asOmegaError(error).message;
-  if (error instanceof OmegaError && (error.code === "INTERRUPTED" || error.code.startsWith("LIMIT_"))) return error;
-  const label = `server "${server.name}"`;
-  const words = child.lastWords(5);
-  const message = cause.startsWith(label) ? cause : `${label} ${cause}`;
-  return new OmegaError("SERVER_START_FAILED", message, {
-    hint: `run it by hand: ${[server.command, ...server.args].join(" ")}${words.length > 0 ? `\nits last words:\n  ${words.join("\n  ")}` : ""}`,
-    cause: error,
-  });
-}
-
-function named(error: unknown, name: string): OmegaError {
-  const { code, message, hint } = asOmegaError(error);
-  return new OmegaError(code, `server "${name}": ${message}`, { ...(hint && { hint }), cause: error });
 }

@@ -1,60 +1,129 @@
-// What a server offers, read loosely: an entry without a string name is malformed and skipped, all else has a default.
+// What a server offers, read loosely: an entry without a name is malformed and skipped, all else has a default.
 
-import { OmegaError } from "../errors.ts";
-import { isObject, type Params, type Peer, type RequestOptions } from "../mcp/json-rpc.ts";
+import { isObject, METHOD_NOT_FOUND, type Params, RpcError } from "../mcp/json-rpc.ts";
+import { listAll } from "./pages.ts";
+import type { Ask, Session } from "./session.ts";
 
-/** Bounds on what a server can make us list. */
-const MAX_PAGES = 1_000;
-const MAX_TOOLS = 50_000;
+export type ServerTool = {
+  name: string;
+  description: string;
+  inputSchema: Params;
+  outputSchema: Params | undefined;
+  annotations: Params;
+};
+export type Resource = { uri: string; name: string; description: string; mimeType: string | undefined };
+export type Template = Omit<Resource, "uri"> & { uriTemplate: string };
+export type PromptArgument = { name: string; description: string; required: boolean };
+export type Prompt = { name: string; description: string; arguments: PromptArgument[] };
 
-export type ServerTool = { name: string; description: string; inputSchema: object; annotations: Params };
-export type ToolList = { tools: ServerTool[]; malformed: number; duplicates: number };
+export type Listed<T> = { entries: T[]; warnings: string[] };
 
-export async function listTools(peer: Peer, label: string, options: RequestOptions): Promise<ToolList> {
-  const tools = new Map<string, ServerTool>();
-  const cursors = new Set<string>();
+export async function listTools(ask: Ask, label: string, { capabilities }: Session): Promise<Listed<ServerTool>> {
+  // Some servers offer tools without saying so; only one that does not know the method has none.
+  const entries = await orNone(listAll(ask, label, "tools/list", "tools"), capabilities["tools"] === undefined);
+  return collect(entries, label, "tools", parseTool, ({ name }) => name);
+}
+
+export async function listResources(ask: Ask, label: string): Promise<Listed<Resource>> {
+  const entries = await orNone(listAll(ask, label, "resources/list", "resources"), true);
+  return collect(entries, label, "resources", parseResource, ({ uri }) => uri);
+}
+
+export async function listTemplates(ask: Ask, label: string): Promise<Listed<Template>> {
+  const entries = await orNone(listAll(ask, label, "resources/templates/list", "resourceTemplates"), true);
+  return collect(entries, label, "resource templates", parseTemplate, ({ uriTemplate }) => uriTemplate);
+}
+
+export async function listPrompts(ask: Ask, label: string): Promise<Listed<Prompt>> {
+  const entries = await orNone(listAll(ask, label, "prompts/list", "prompts"), true);
+  return collect(entries, label, "prompts", parsePrompt, ({ name }) => name);
+}
+
+async function orNone(entries: Promise<unknown[]>, mayLack: boolean): Promise<unknown[]> {
+  try {
+    return await entries;
+  } catch (error) {
+    if (mayLack && error instanceof RpcError && error.code === METHOD_NOT_FOUND) return [];
+    throw error;
+  }
+}
+
+function collect<T>(
+  entries: readonly unknown[],
+  label: string,
+  what: string,
+  parse: (entry: unknown) => T | undefined,
+  keyOf: (item: T) => string,
+): Listed<T> {
+  const items = new Map<string, T>();
   let malformed = 0;
   let duplicates = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await peer.request("tools/list", cursor === undefined ? undefined : { cursor }, options);
-    for (const entry of entriesOf(page, label)) {
-      const tool = parseTool(entry);
-      if (!tool) malformed++;
-      else if (tools.has(tool.name)) duplicates++;
-      else tools.set(tool.name, tool);
-    }
-    cursor = nextCursor(page);
-    if (cursor !== undefined && cursors.has(cursor)) throw endless(label, "gives the same page again and again");
-    if (cursor !== undefined) cursors.add(cursor);
-    if (cursors.size > MAX_PAGES) throw endless(label, `has more than ${MAX_PAGES} pages`);
-    if (tools.size > MAX_TOOLS) throw endless(label, `has more than ${MAX_TOOLS} tools`);
-  } while (cursor !== undefined);
-  return { tools: [...tools.values()], malformed, duplicates };
-}
-
-function entriesOf(page: unknown, label: string): unknown[] {
-  const tools = isObject(page) ? page["tools"] : undefined;
-  if (tools === undefined || tools === null) return [];
-  if (!Array.isArray(tools)) throw new OmegaError("SERVER_START_FAILED", `${label} answered tools/list without a list`);
-  return tools;
-}
-
-function nextCursor(page: unknown): string | undefined {
-  const cursor = isObject(page) ? page["nextCursor"] : undefined;
-  return typeof cursor === "string" && cursor !== "" ? cursor : undefined;
+  for (const entry of entries) {
+    const item = parse(entry);
+    if (!item) malformed++;
+    else if (items.has(keyOf(item))) duplicates++;
+    else items.set(keyOf(item), item);
+  }
+  const warnings: string[] = [];
+  if (malformed > 0) warnings.push(`${label}: ${malformed} malformed ${what} skipped`);
+  if (duplicates > 0) warnings.push(`${label}: ${duplicates} ${what} with a name that was already taken skipped`);
+  return { entries: [...items.values()], warnings };
 }
 
 export function parseTool(entry: unknown): ServerTool | undefined {
-  if (!isObject(entry) || typeof entry["name"] !== "string" || entry["name"] === "") return undefined;
+  const name = nonEmpty(entry, "name");
+  if (name === undefined || !isObject(entry)) return undefined;
   return {
-    name: entry["name"],
-    description: typeof entry["description"] === "string" ? entry["description"] : "",
-    inputSchema: isObject(entry["inputSchema"]) ? entry["inputSchema"] : { type: "object" },
+    name,
+    description: textAt(entry, "description"),
+    inputSchema: inputSchema(entry["inputSchema"]),
+    outputSchema: isObject(entry["outputSchema"]) ? entry["outputSchema"] : undefined,
     annotations: isObject(entry["annotations"]) ? entry["annotations"] : {},
   };
 }
 
-function endless(label: string, what: string): OmegaError {
-  return new OmegaError("SERVER_START_FAILED", `the tool list of ${label} ${what}`);
+/** Providers refuse a whole request for one tool whose schema is not an object's. */
+function inputSchema(schema: unknown): Params {
+  if (!isObject(schema)) return { type: "object" };
+  if (schema["type"] === undefined) return { type: "object", ...schema };
+  return schema["type"] === "object" ? schema : { type: "object" };
+}
+
+function parseResource(entry: unknown): Resource | undefined {
+  const uri = nonEmpty(entry, "uri");
+  return uri === undefined || !isObject(entry) ? undefined : { uri, ...describe(entry, uri) };
+}
+
+function parseTemplate(entry: unknown): Template | undefined {
+  const uriTemplate = nonEmpty(entry, "uriTemplate");
+  return uriTemplate === undefined || !isObject(entry) ? undefined : { uriTemplate, ...describe(entry, uriTemplate) };
+}
+
+function parsePrompt(entry: unknown): Prompt | undefined {
+  const name = nonEmpty(entry, "name");
+  if (name === undefined || !isObject(entry)) return undefined;
+  const given = Array.isArray(entry["arguments"]) ? entry["arguments"].filter(isObject) : [];
+  return {
+    name,
+    description: textAt(entry, "description"),
+    arguments: given.flatMap((argument) => {
+      const name = nonEmpty(argument, "name");
+      const required = argument["required"] === true;
+      return name === undefined ? [] : [{ name, description: textAt(argument, "description"), required }];
+    }),
+  };
+}
+
+function describe(entry: Params, fallback: string): Omit<Resource, "uri"> {
+  const mimeType = nonEmpty(entry, "mimeType");
+  return { name: nonEmpty(entry, "name") ?? fallback, description: textAt(entry, "description"), mimeType };
+}
+
+function nonEmpty(entry: unknown, key: string): string | undefined {
+  const value = isObject(entry) ? entry[key] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function textAt(entry: Params, key: string): string {
+  return nonEmpty(entry, key) ?? "";
 }

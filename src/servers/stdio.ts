@@ -1,20 +1,67 @@
-// A child process that speaks MCP on its stdin and stdout → a peer that can be asked. Noise on its stdout is skipped and
-// counted; a line over the limit fails what is waiting, for its answer may have been that line.
+// A declared stdio server → a started child and a peer that can be asked. Noise on its stdout is skipped and counted; a line
+// over the limit fails what is waiting, for its answer may have been that line.
 
-import { OmegaError } from "../errors.ts";
+import { resolve } from "node:path";
+import { asOmegaError, OmegaError } from "../errors.ts";
+import type { Server } from "../manifest/skill.ts";
 import { createPeer, type Peer, type PeerOptions } from "../mcp/json-rpc.ts";
-import { parseLine, readLines } from "../mcp/lines.ts";
-import type { Child } from "../processes/child.ts";
+import { readLines } from "../mcp/lines.ts";
+import { parseLine } from "../mcp/parse-line.ts";
+import type { Child, Exit } from "../processes/child.ts";
+import type { Children } from "../processes/children.ts";
+import { oneLine } from "../terminal.ts";
 
-/** A server ends and closes its output in either order; this long we wait for the second to tell the true reason. */
+/** A server ends and closes its pipes in any order; this long we wait for its exit to tell the true reason. */
 const LAST_WORDS_MS = 100;
 
-export type StdioOptions = { label: string; maxMessage: number } & Pick<PeerOptions, "onRequest" | "onNotification">;
+/** A way to a server, whatever carries it. */
+export type Link = {
+  peer: Peer;
+  /** Settles when the other side is gone, with the reason; from then on every request fails with it. */
+  gone: Promise<OmegaError>;
+  exited: Promise<Exit>;
+  /** What a person who must mend it should see: its last words, and how to run it by hand. */
+  hint(): string;
+  /** Ends it, once. A server that hangs gets no time to leave by itself. */
+  end(hangs?: boolean): Promise<void>;
+};
 
-export function speakStdio(child: Child, options: StdioOptions): Peer {
-  const { label, maxMessage } = options;
+export type LinkOptions = Pick<PeerOptions, "onRequest" | "onNotification"> & {
+  children: Children;
+  cwd: string;
+  hurry: AbortSignal;
+};
+
+export async function openStdio(server: Server, options: LinkOptions): Promise<Link> {
+  const label = `server "${server.name}"`;
+  const cwd = resolve(options.cwd, server.cwd ?? ".");
+  const child = await options.children.start({ ...server, cwd }).catch((error: unknown) => {
+    const { code, message, hint } = asOmegaError(error);
+    throw new OmegaError(code, `${label}: ${message}`, { ...(hint && { hint }), cause: error });
+  });
+  let ending: Promise<void> | undefined;
+  const end = async (graceMs: number) => void (await child.end({ graceMs, hurry: options.hurry }));
+  return {
+    ...speak(child, label, server.maxMessage, options),
+    exited: child.exited,
+    hint() {
+      const words = child.lastWords(5).map((line) => oneLine(line, 300));
+      const byHand = `run it by hand: ${[server.command, ...server.args].join(" ")}`;
+      return words.length === 0 ? byHand : `${byHand}\nits last words:\n  ${words.join("\n  ")}`;
+    },
+    end(hangs = false) {
+      ending ??= end(hangs ? 0 : server.stopGrace);
+      return ending;
+    },
+  };
+}
+
+function speak(child: Child, label: string, maxMessage: number, options: LinkOptions): Pick<Link, "peer" | "gone"> {
+  const gone = Promise.withResolvers<OmegaError>();
   const peer = createPeer({
     ...options,
+    label,
+    onClosed: gone.resolve,
     send(message) {
       // Only a server that has stopped reading lets this grow; what it will never read must not fill our memory.
       if (child.stdin.writableLength > maxMessage) {
@@ -26,29 +73,32 @@ export function speakStdio(child: Child, options: StdioOptions): Peer {
   let outputEnded = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function partlyGone(): void {
-    if (outputEnded && child.exit()) close();
-    else timer ??= setTimeout(close, LAST_WORDS_MS);
+  function partlyGone(what: string): void {
+    if (outputEnded && child.exit()) close(what);
+    else timer ??= setTimeout(close, LAST_WORDS_MS, what);
   }
 
-  function close(): void {
+  function close(what: string): void {
     clearTimeout(timer);
-    peer.close(child.exit() ? deathOf(child, label) : new OmegaError("SERVER_DIED", `${label} closed its output`));
+    peer.close(child.exit() ? deathOf(child, label) : new OmegaError("SERVER_DIED", `${label} ${what}`));
   }
 
   readLines(child.stdout, {
     maxBytes: maxMessage,
-    onLine: (line) => peer.receive(parseLine(line)),
+    onLine(line) {
+      if (line.trim() !== "") peer.receive(parseLine(line));
+    },
     onTooLong() {
-      peer.failOpen(new OmegaError("SERVER_DIED", `${label} sent a message of more than ${maxMessage} bytes`));
+      peer.failOpen(new OmegaError("SERVER_MESSAGE", `${label} sent a message of more than ${maxMessage} bytes`));
     },
     onEnd() {
       outputEnded = true;
-      partlyGone();
+      partlyGone("closed its output");
     },
   });
-  void child.exited.then(partlyGone);
-  return peer;
+  child.stdin.on("error", () => partlyGone("closed its input"));
+  void child.exited.then(() => partlyGone("ended"));
+  return { peer, gone: gone.promise };
 }
 
 /** `server "git" exited with code 1: its last stderr line`. */
@@ -56,5 +106,5 @@ function deathOf(child: Child, label: string): OmegaError {
   const exit = child.exit();
   const how = exit?.signal ? `was ended by ${exit.signal}` : `exited with code ${exit?.code}`;
   const [words] = child.lastWords(1);
-  return new OmegaError("SERVER_DIED", `${label} ${how}${words ? `: ${words}` : ""}`);
+  return new OmegaError("SERVER_DIED", `${label} ${how}${words ? `: ${oneLine(words, 300)}` : ""}`);
 }

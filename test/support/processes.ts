@@ -30,3 +30,16 @@ function read(path: string): string {
     return "";
   }
 }
+
+/** Watches a process until it ends; gives back the most memory that it ever held, in MB. */
+export function peakMemory(pid: number): () => number {
+  let peak = 0;
+  const timer = setInterval(() => {
+    const kilobytes = Number(/^VmHWM:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+    peak = Math.max(peak, Math.round(kilobytes / 1000));
+  }, 20);
+  return () => {
+    clearInterval(timer);
+    return peak;
+  };
+}

@@ -1,0 +1,75 @@
+import { text as readAll } from "node:stream/consumers";
+import { defineCommand } from "citty";
+import { textOf } from "../conversation.ts";
+import { OmegaError } from "../errors.ts";
+import type { Server } from "../manifest/skill.ts";
+import { didYouMean } from "../nearest.ts";
+import { exitCodeOf } from "../outcome.ts";
+import type { CallResult, Connection } from "../servers/connection.ts";
+import type { ServerTool } from "../servers/discovery.ts";
+import { jsonText, plain } from "../terminal.ts";
+import { nameForModels } from "../tools/names.ts";
+import { callable } from "../tools/table.ts";
+import { argumentsFromWords } from "../tools/words.ts";
+import { findTarget, print, sharedArgs, usage, withServers } from "./connected.ts";
+
+const args = {
+  ...sharedArgs,
+  tool: {
+    type: "positional",
+    required: false,
+    description: "tool, or server/tool; after it its arguments: name=value, a JSON object, or - for JSON on stdin",
+  },
+} as const;
+
+export default defineCommand({
+  meta: { name: "call", description: "Call one tool and print its result; exit 1 if the tool says it failed" },
+  args,
+  async run({ args: { json }, rawArgs, data }) {
+    const { servers, words } = await findTarget("call", rawArgs, args);
+    const [name, ...rest] = words;
+    if (name === undefined) throw usage("call", "give the tool to call");
+    const given = await Promise.all(rest.map((word) => (word === "-" ? readAll(process.stdin) : word)));
+    return await withServers(serversFor(name, servers), data, async (connections, { signal, onWarning }) => {
+      const { connection, tool } = findTool(name, connections);
+      const { call } = callable(connection, tool, onWarning);
+      const result = await call(argumentsFromWords(given, tool.inputSchema), signal);
+      signal.throwIfAborted();
+      const loss = connection.loss();
+      if (loss) throw loss;
+      if (result.answer === undefined && !json) throw new OmegaError("SERVER_REFUSED", describe(result));
+      print(json ? jsonText(result.answer ?? { content: result.content, isError: true }) : describe(result));
+      return result.isError ? exitCodeOf("failed") : 0;
+    });
+  },
+});
+
+/** `server/tool` needs only that server. */
+function serversFor(name: string, servers: readonly Server[]): readonly Server[] {
+  const named = servers.filter((server) => name.startsWith(`${server.name}/`));
+  return named.length > 0 ? named : servers;
+}
+
+function findTool(name: string, connections: readonly Connection[]): { connection: Connection; tool: ServerTool } {
+  const all = connections.flatMap((connection) => connection.tools.map((tool) => ({ connection, tool })));
+  const found = all.filter(({ connection: { server }, tool }) =>
+    [tool.name, `${server.name}/${tool.name}`, nameForModels(server.name, tool.name, new Map())].includes(name),
+  );
+  const [only, another] = found;
+  if (only && !another) return only;
+  const origins = (only ? found : all).map(({ connection, tool }) => `${connection.server.name}/${tool.name}`);
+  if (only) throw new OmegaError("USAGE", `more than one server has a tool "${name}"`, { hint: origins.join(", ") });
+  const names = all.flatMap(({ tool }, index) => [tool.name, origins[index] ?? ""]);
+  throw new OmegaError("USAGE", `there is no tool "${name}"${didYouMean(name, names)}`, {
+    hint: `there are: ${plain(origins.slice(0, 30).join(", ")) || "none"}`,
+  });
+}
+
+function describe({ content }: CallResult): string {
+  const images = content.flatMap((part) =>
+    part.type === "image"
+      ? [`[image ${part.mimeType}, ${part.data.length} characters of base64; --json shows it]`]
+      : [],
+  );
+  return plain([textOf(content), ...images].filter((part) => part !== "").join("\n"));
+}

@@ -1,0 +1,128 @@
+import { expect, test } from "bun:test";
+import { createCheck } from "../../src/tools/check.ts";
+import { isSafePattern } from "../../src/tools/safe-pattern.ts";
+
+async function check(schema: object, value: unknown): Promise<{ wrong: string[]; warnings: string[]; ms: number }> {
+  const warnings: string[] = [];
+  const started = performance.now();
+  const wrong = await createCheck(schema as Record<string, unknown>, "it", (message) => warnings.push(message))(value);
+  return { wrong, warnings, ms: performance.now() - started };
+}
+
+const table: [string, object, unknown, string[]][] = [
+  ["what fits", { type: "object", properties: { a: { type: "string" } } }, { a: "x" }, []],
+  ["a missing property", { type: "object", required: ["a"] }, {}, ["/: must have required properties a"]],
+  ["a missing toString", { type: "object", required: ["toString"] }, {}, ["/: must have required properties toString"]],
+  [
+    "a wrong type deep inside",
+    { properties: { l: { items: { type: "boolean" } } } },
+    { l: [true, 1] },
+    ["/l/1: must be boolean"],
+  ],
+  ["a property too many", { additionalProperties: false }, { q: 1 }, ["/: must not have additional properties: q"]],
+  ["a format, which only annotates", { properties: { a: { format: "email" } } }, { a: "x" }, []],
+  ["a pattern", { properties: { a: { pattern: "^a$" } } }, { a: "b" }, ['/a: must match pattern "^a$"']],
+  [
+    "a property named pattern",
+    { properties: { pattern: { type: "string" } } },
+    { pattern: 1 },
+    ["/pattern: must be string"],
+  ],
+  [
+    "a reference",
+    { $defs: { n: { type: "number" } }, properties: { a: { $ref: "#/$defs/n" } } },
+    { a: "x" },
+    ["/a: must be number"],
+  ],
+  [
+    "a schema that holds itself",
+    { type: "object", properties: { a: { $ref: "#" } } },
+    { a: { a: 1 } },
+    ["/a/a: must be object"],
+  ],
+  [
+    "draft-07",
+    {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      definitions: { n: { type: "number" } },
+      properties: { a: { $ref: "#/definitions/n" } },
+      dependencies: { a: ["b"] },
+    },
+    { a: 1 },
+    ["/: must have properties b when property a is present"],
+  ],
+];
+for (const [what, schema, value, wrong] of table) {
+  test(`${what}: ${wrong[0] ?? "fits"}`, async () => {
+    expect(await check(schema, value)).toMatchObject({ wrong, warnings: [] });
+  });
+}
+
+const nested = (levels: number, wrap: (inner: object) => object) => {
+  let schema: object = { type: "object" };
+  for (let level = 0; level < levels; level++) schema = wrap(schema);
+  return schema;
+};
+const laughs = Object.fromEntries(
+  [...Array(40).keys()].map((n) => [
+    `l${n}`,
+    n === 0 ? {} : { anyOf: [{ $ref: `#/$defs/l${n - 1}` }, { $ref: `#/$defs/l${n - 1}` }] },
+  ]),
+);
+const unchecked: [string, object][] = [
+  ["a type that does not exist", { type: "strin" }],
+  ["a reference to a URL", { $ref: "http://127.0.0.1:9/x" }],
+  ["a reference to a file", { $ref: "file:///etc/passwd" }],
+  ["a reference to nothing", { properties: { a: { $ref: "#/$defs/none" } } }],
+  [
+    "references in a circle",
+    { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }, properties: { a: { $ref: "#/$defs/a" } } },
+  ],
+  ["a pattern that does not parse", { properties: { a: { pattern: "^(?<" } } }],
+  ["five thousand levels", nested(5_000, (inner) => ({ properties: { a: inner } }))],
+  ["references that double forty times", { $defs: laughs, properties: { a: { $ref: "#/$defs/l39" } } }],
+];
+for (const [what, schema] of unchecked) {
+  test(`a schema with ${what} is told once and lets everything through`, async () => {
+    const { wrong, ms, warnings } = await check(schema, { a: "x" });
+    expect(wrong).toEqual([]);
+    expect(warnings).toEqual([expect.stringMatching(/^it cannot be checked: /)]);
+    expect(ms).toBeLessThan(3_000);
+  });
+}
+
+test("a schema that doubles the work with each level of a value is not followed all the way", async () => {
+  let value: object = {};
+  for (let level = 0; level < 40; level++) value = { a: value };
+  const { wrong, ms } = await check(
+    { type: "object", properties: { a: { anyOf: [{ $ref: "#" }, { $ref: "#" }] } } },
+    value,
+  );
+  expect(wrong).toEqual([]);
+  expect(ms).toBeLessThan(3_000);
+});
+
+test("a hostile pattern cannot hang the check", async () => {
+  for (const pattern of ["^(a+)+$", "^(a|a)*$", "(a*)*b", `${"a?".repeat(30)}${"a".repeat(30)}`, ".*.*.*.*x"]) {
+    expect(isSafePattern(pattern)).toBe(false);
+    const { wrong, ms } = await check({ properties: { a: { pattern } } }, { a: `${"a".repeat(40)}!` });
+    expect(wrong).toEqual([]);
+    expect(ms).toBeLessThan(3_000);
+  }
+});
+
+test("usual patterns are taken as safe", () => {
+  for (const pattern of [
+    "^[a-z]+$",
+    "^\\d{4}-\\d{2}-\\d{2}$",
+    "^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$",
+    "^(?:yes|no)$",
+    "[0-9a-f]{8}",
+  ])
+    expect(isSafePattern(pattern)).toBe(true);
+});
+
+test("a long text is checked without its patterns", async () => {
+  const schema = { properties: { a: { pattern: "^b" }, n: { type: "number" } } };
+  expect((await check(schema, { a: "a".repeat(10_000), n: "x" })).wrong).toEqual(["/n: must be number"]);
+});
