@@ -11,6 +11,8 @@ type Commands = Record<string, () => Promise<CommandDef<any>>>;
 
 const commands: Commands = {
   run: async () => (await import("./cli/run.ts")).default,
+  sweep: async () => (await import("./cli/sweep.ts")).default,
+  doctor: async () => (await import("./cli/doctor.ts")).default,
 };
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {

@@ -7,8 +7,8 @@ import type { RunEvent } from "../events.ts";
 import { converse } from "../loop/converse.ts";
 import { loadSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
-import { openChildren } from "../processes/children.ts";
 import { checkNamedTools, toolTable } from "../tools/table.ts";
+import { openChildren } from "./children.ts";
 import { type Envelope, emptyTally, envelope, type Tally } from "./envelope.ts";
 import { connectAll } from "./ready.ts";
 
@@ -47,9 +47,11 @@ async function* attempt(
   const model = yield* chooseModel(skill, options, tally);
   yield { type: "start", run: tally.run, skill: skill.name, model: model.name, at: tally.startedAt };
 
-  await using children = openChildren(tally.run);
+  await using children = await openChildren(tally.run);
   tally.children = children.summary;
+  for (const message of children.warnings.splice(0)) yield { type: "warning", message };
   await using servers = await connectAll(skill.servers, { ...options, children, cwd: process.cwd(), signal, tally });
+  for (const message of children.warnings.splice(0)) yield { type: "warning", message };
   for (const { state, warnings } of servers.connections) {
     const { name, protocol, tools, readyMs } = state();
     yield { type: "server", name, protocol: protocol ?? "", tools, readyMs: readyMs ?? 0 };

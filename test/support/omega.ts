@@ -14,8 +14,12 @@ const argv =
 export type Result = { code: number | null; signal: string | null; stdout: string; stderr: string };
 export type Options = { cwd?: string; env?: Record<string, string>; input?: string; timeoutMs?: number };
 
-/** The least environment in which programs are found; nothing of this machine's keys or settings. */
-export const cleanEnvironment = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/" };
+/** The least environment in which programs are found; nothing of this machine's keys, settings or runs. */
+export const cleanEnvironment = {
+  PATH: process.env["PATH"] ?? "",
+  HOME: process.env["HOME"] ?? "/",
+  OMEGA_HOME: resolve(root, "dist/test-home"),
+};
 
 export function startOmega(
   words: readonly string[],
