@@ -9,6 +9,9 @@ import { versionDetails } from "./version.ts";
 // biome-ignore lint/suspicious/noExplicitAny: citty's command type is invariant in its arguments
 type Commands = Record<string, () => Promise<CommandDef<any>>>;
 
+/** How long a process takes at most to leave once its work is done, if its output is taken. */
+const LEAVING_MS = 250;
+
 const commands: Commands = {
   run: async () => (await import("./cli/run.ts")).default,
   sweep: async () => (await import("./cli/sweep.ts")).default,
@@ -82,8 +85,11 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
     signal: controller.signal,
     hurry: hurry.signal,
     verbose,
+    // After its end a run keeps its own exit code; but if nobody takes its output, a signal must be able to end us.
     [Symbol.dispose]() {
-      for (const signal of signals) process.off(signal, onSignal);
+      setTimeout(() => {
+        for (const signal of signals) process.off(signal, onSignal);
+      }, LEAVING_MS).unref();
     },
   };
 }
