@@ -29,7 +29,7 @@ export async function sweep(traces: Traces): Promise<Sweep> {
   const killed = new Set<number>();
   const look = lookout(traces);
   for (let round = 0, quiet = 0; ; round++) {
-    const { ours, unseen, isNew } = look();
+    const { ours, unseen, isNew, isUnclear } = look();
     quiet = ours.length === 0 ? quiet + 1 : 0;
     const isStable = quiet > 0 && (!isNew || quiet >= QUIET_LOOKS);
     if (isStable || round === ROUNDS) {
@@ -40,12 +40,15 @@ export async function sweep(traces: Traces): Promise<Sweep> {
       killed.add(pid);
       signal(pid, "SIGKILL");
     }
-    await pause(quiet > 0 ? 1 : Math.min(2 ** round, PAUSE_MS));
+    if (ours.length > 0 || isUnclear) await pause(Math.min(2 ** round, PAUSE_MS));
   }
 }
 
-/** Each look examines only whom the looks before it have not cleared; `isNew` says that there was somebody to examine. */
-function lookout({ run, since, noted }: Traces): () => { ours: number[]; unseen: number; isNew: boolean } {
+/** `isNew`: there was somebody to examine. `isUnclear`: somebody may be ours, but cannot be told yet. */
+type Look = { ours: number[]; unseen: number; isNew: boolean; isUnclear: boolean };
+
+/** Each look examines only whom the looks before it have not cleared. */
+function lookout({ run, since, noted }: Traces): () => Look {
   const cleared = new Set<number>([process.pid]);
   const unseen = new Set<number>();
   const isOurs = ({ pid, startTime }: Process) =>
@@ -65,7 +68,8 @@ function lookout({ run, since, noted }: Traces): () => { ours: number[]; unseen:
       if (answer === "unseen") unseen.add(pid);
       cleared.add(pid);
     }
-    return { ours, unseen: unseen.size, isNew: unknown.length > 0 };
+    const isUnclear = [...answers.values()].includes("empty");
+    return { ours, unseen: unseen.size, isNew: unknown.length > 0, isUnclear };
   };
 }
 

@@ -32,7 +32,7 @@ export function openJournal(run: string): Journal {
   mkdirSync(folder(), { recursive: true, mode: 0o700 });
   writeFileSync(file, owner, { flag: "wx", mode: 0o600 });
   return {
-    note: (group) => appendFileSync(file, `group ${group.pid} ${group.startTime}\n`),
+    note: (group) => appendFileSync(file, `group ${group.pid} ${group.startTime}\n`, { mode: 0o600 }),
     close: () => removeEntry(run),
   };
 }
