@@ -9,6 +9,9 @@ import { versionDetails } from "./version.ts";
 // biome-ignore lint/suspicious/noExplicitAny: citty's command type is invariant in its arguments
 type Commands = Record<string, () => Promise<CommandDef<any>>>;
 
+/** How long a process takes at most to leave once its work is done, if its output is taken. */
+const LEAVING_MS = 250;
+
 const commands: Commands = {
   run: async () => (await import("./cli/run.ts")).default,
   servers: async () => (await import("./cli/servers.ts")).default,
@@ -16,6 +19,8 @@ const commands: Commands = {
   call: async () => (await import("./cli/call.ts")).default,
   resources: async () => (await import("./cli/resources.ts")).default,
   prompts: async () => (await import("./cli/prompts.ts")).default,
+  sweep: async () => (await import("./cli/sweep.ts")).default,
+  doctor: async () => (await import("./cli/doctor.ts")).default,
 };
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {
@@ -94,9 +99,12 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
     signal: controller.signal,
     hurry: hurry.signal,
     verbose,
+    // After its end a run keeps its own exit code; but if nobody takes its output, a signal must be able to end us.
     [Symbol.dispose]() {
       isOver = true;
-      for (const signal of signals) process.off(signal, onSignal);
+      setTimeout(() => {
+        for (const signal of signals) process.off(signal, onSignal);
+      }, LEAVING_MS).unref();
     },
   };
 }

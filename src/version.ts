@@ -5,8 +5,11 @@ declare const OMEGA_BUILD: { commit: string; target: string } | undefined;
 
 export const version: string = manifest.version;
 
+const build = typeof OMEGA_BUILD === "undefined" ? undefined : OMEGA_BUILD;
+
+export const isCompiled: boolean = build !== undefined;
+
 export function versionDetails() {
-  const build = typeof OMEGA_BUILD === "undefined" ? undefined : OMEGA_BUILD;
   return {
     version,
     commit: build?.commit ?? null,

@@ -8,7 +8,7 @@ import { loadSkill } from "../manifest/load.ts";
 import { Manifest, type Server } from "../manifest/skill.ts";
 import { isObject, RpcError } from "../mcp/json-rpc.ts";
 import { didYouMean } from "../nearest.ts";
-import { openChildren } from "../processes/children.ts";
+import { openChildren } from "../run/children.ts";
 import { newRunId } from "../run/envelope.ts";
 import { connectAll } from "../run/ready.ts";
 import type { Connection, ConnectOptions } from "../servers/connection.ts";
@@ -75,9 +75,9 @@ export type Opening = Omit<ConnectOptions, "onState">;
 /** Opens what `work` needs and ends it again; says what could not be ended. */
 export async function withChildren<T>(lifetime: Lifetime, work: (opening: Opening) => Promise<T>): Promise<T> {
   const log = createLog(lifetime.verbose ? "verbose" : "normal");
-  const children = openChildren(newRunId(new Date().toISOString()));
   const { signal, hurry } = lifetime;
   const onWarning = (message: string) => log.warn(plain(message));
+  const children = await openChildren(newRunId(new Date().toISOString()), onWarning);
   try {
     await using _ = children;
     const result = await work({ children, cwd: process.cwd(), signal, hurry, onWarning });

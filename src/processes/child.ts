@@ -26,8 +26,10 @@ export type Child = {
   /** Settles when the process is gone; never rejects. */
   exited: Promise<Exit>;
   exit(): Exit | undefined;
-  /** Close stdin → wait → SIGTERM → wait → SIGKILL → await the exit → close our pipe ends. True if it left by itself. */
-  end(options: { graceMs: number; hurry: AbortSignal }): Promise<boolean>;
+  /** Close stdin → wait → SIGTERM → wait → SIGKILL → await the exit → close our pipe ends. Never rejects. */
+  end(options: { graceMs: number; hurry: AbortSignal }): Promise<void>;
+  /** Whether it took a signal of ours to end it. */
+  wasSignalled(): boolean;
 };
 
 export async function startChild(command: Command): Promise<Child> {
@@ -60,10 +62,11 @@ export async function startChild(command: Command): Promise<Child> {
     });
   };
 
-  const end: Child["end"] = async ({ graceMs, hurry }) => {
+  let wasSignalled = false;
+  const descend: Child["end"] = async ({ graceMs, hurry }) => {
     stdin.end();
-    const leftByItself = await goneWithin(graceMs, hurry);
-    if (!leftByItself) {
+    if (!(await goneWithin(graceMs, hurry))) {
+      wasSignalled = true;
       signalGroup(pid, "SIGTERM");
       if (!(await goneWithin(TERM_GRACE_MS, hurry))) {
         signalGroup(pid, "SIGKILL");
@@ -71,10 +74,20 @@ export async function startChild(command: Command): Promise<Child> {
       }
     }
     for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
-    return leftByItself;
   };
+  let ending: Promise<void> | undefined;
 
-  return { pid, stdin, stdout, exited, exit: () => exit, end, lastWords: (lines) => tail().slice(-lines) };
+  return {
+    pid,
+    stdin,
+    stdout,
+    exited,
+    exit: () => exit,
+    // However many ask, it is ended once.
+    end: (options) => (ending ??= descend(options)),
+    wasSignalled: () => wasSignalled,
+    lastWords: (lines) => tail().slice(-lines),
+  };
 }
 
 const never = new AbortController().signal;

@@ -1,51 +1,105 @@
-// Ends what is left of a run: its process groups, and on Linux every process that carries its cookie, in whatever session or
-// group it hides. "Gone" means no such process, or a zombie. It never touches omega itself.
+// Ends what is left of a run. Ours is: what carries the run's cookie, in whatever session or group it hides; a process that
+// the run has noted; and whoever shares a group with one of these, for a group never leaves the session that a child of ours
+// opened. A bare group number proves nothing: it may be somebody else's by now. "Gone" means no such process, or a zombie.
 
 import { systemCode } from "../errors.ts";
 import { COOKIE } from "./environment.ts";
-import { carries, listProcesses } from "./proc.ts";
+import { carries, exists, hasProc, listPids, type Process, type ProcessId, readProcess } from "./proc.ts";
 
-/** How often, and how long apart, the sweep looks again for what forked while it was looking. */
-const ROUNDS = 20;
+/** How often the sweep looks again for what stays, and how long it waits in between at most: about a second in all. */
+const ROUNDS = 25;
 const PAUSE_MS = 50;
+/** So many looks without a find are enough on a machine where other processes start all the time. */
+const QUIET_LOOKS = 3;
+const KERNEL_GROUP = 0;
+
+/** What a sweep goes by. Nothing that started before `since` can belong to the run. */
+export type Traces = { run: string; since: number; noted: readonly ProcessId[] };
 
 export type Sweep = {
+  killed: ReadonlySet<number>;
   /** Pids that were still alive when the sweep gave up. */
   survivors: number[];
   /** Processes whose environment we may not read. */
   unseen: number;
-  killed: number;
 };
 
-export async function sweep(run: string, groups: readonly number[]): Promise<Sweep> {
+export async function sweep(traces: Traces): Promise<Sweep> {
+  if (!hasProc()) return sweepGroups(traces.noted);
   const killed = new Set<number>();
-  for (const group of groups) signalGroup(group, "SIGKILL");
-  for (let round = 0; ; round++) {
-    const { alive, unseen } = findAlive(run, groups);
-    if (alive.length === 0 || round === ROUNDS) return { survivors: alive, unseen, killed: killed.size };
-    for (const pid of alive) {
+  const look = lookout(traces);
+  for (let round = 0, quiet = 0; ; round++) {
+    const { ours, unseen, isNew, isUnclear } = look();
+    quiet = ours.length === 0 ? quiet + 1 : 0;
+    const isStable = quiet > 0 && (!isNew || quiet >= QUIET_LOOKS);
+    if (isStable || round === ROUNDS) {
+      for (const pid of ours) killed.delete(pid);
+      return { killed, survivors: ours, unseen };
+    }
+    for (const pid of ours) {
       killed.add(pid);
       signal(pid, "SIGKILL");
     }
-    await new Promise((resolve) => setTimeout(resolve, round === 0 ? 1 : PAUSE_MS));
+    if (ours.length > 0 || isUnclear) await pause(Math.min(2 ** round, PAUSE_MS));
   }
 }
 
-function findAlive(run: string, groups: readonly number[]): { alive: number[]; unseen: number } {
-  const alive: number[] = [];
-  let unseen = 0;
-  for (const { pid, isZombie, group } of listProcesses()) {
-    if (isZombie || pid === process.pid) continue;
-    const ours = groups.includes(group) || carries(pid, `${COOKIE}=${run}`);
-    if (ours === "unseen") unseen++;
-    else if (ours) alive.push(pid);
-  }
-  return { alive, unseen };
+/** `isNew`: there was somebody to examine. `isUnclear`: somebody may be ours, but cannot be told yet. */
+type Look = { ours: number[]; unseen: number; isNew: boolean; isUnclear: boolean };
+
+/** Each look examines only whom the looks before it have not cleared. */
+function lookout({ run, since, noted }: Traces): () => Look {
+  const cleared = new Set<number>([process.pid]);
+  const unseen = new Set<number>();
+  const isOurs = ({ pid, startTime }: Process) =>
+    noted.some((id) => id.pid === pid && id.startTime === startTime) ||
+    (startTime >= since && carries(pid, `${COOKIE}=${run}`));
+
+  return () => {
+    const unknown = listPids().filter((pid) => !cleared.has(pid));
+    const found = unknown.flatMap((pid) => readProcess(pid) ?? []);
+    const living = found.filter(({ isZombie, group }) => !isZombie && group !== KERNEL_GROUP);
+    const answers = new Map(living.map((process) => [process.pid, isOurs(process)]));
+    const groups = new Set(living.filter(({ pid }) => answers.get(pid) === true).map(({ group }) => group));
+    const ours = living.filter(({ group }) => groups.has(group)).map(({ pid }) => pid);
+    for (const { pid } of found) {
+      const answer = answers.get(pid);
+      if (ours.includes(pid) || answer === "empty") continue;
+      if (answer === "unseen") unseen.add(pid);
+      cleared.add(pid);
+    }
+    const isUnclear = [...answers.values()].includes("empty");
+    return { ours, unseen: unseen.size, isNew: unknown.length > 0, isUnclear };
+  };
 }
 
-/** Only for the group of a child that was started detached: its pid is its group. */
+/** Without /proc only groups can be found, by a number that is ours as long as the machine has not used it again. */
+async function sweepGroups(noted: readonly ProcessId[]): Promise<Sweep> {
+  const isLeft = ({ pid }: ProcessId) => exists(-pid);
+  const left = noted.filter(isLeft);
+  for (const { pid } of left) signalGroup(pid, "SIGKILL");
+  for (let round = 0; left.some(isLeft) && round < ROUNDS; round++) await pause(PAUSE_MS);
+  const survivors = left.filter(isLeft).map(({ pid }) => pid);
+  const killed = left.map(({ pid }) => pid).filter((pid) => !survivors.includes(pid));
+  return { killed: new Set(killed), survivors, unseen: 0 };
+}
+
+/**
+ * Ends what a leader left in its group, and says whom. Only right after its exit has been seen: then the number cannot be
+ * somebody else's yet.
+ */
+export function endGroup(leader: number): Process[] {
+  if (!exists(-leader)) return [];
+  const members = listPids()
+    .flatMap((pid) => readProcess(pid) ?? [])
+    .filter(({ group, isZombie }) => group === leader && !isZombie);
+  signalGroup(leader, "SIGKILL");
+  return members;
+}
+
+/** Only for the group of a child that was started detached: its pid is its group. Windows has no groups. */
 export function signalGroup(leader: number, name: NodeJS.Signals): void {
-  signal(-leader, name);
+  signal(process.platform === "win32" ? leader : -leader, name);
 }
 
 function signal(target: number, name: NodeJS.Signals): void {
@@ -57,3 +111,5 @@ function signal(target: number, name: NodeJS.Signals): void {
     if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -7,8 +7,8 @@ import type { RunEvent } from "../events.ts";
 import { converse } from "../loop/converse.ts";
 import { loadSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
-import { openChildren } from "../processes/children.ts";
 import { missingTools, toolTable } from "../tools/table.ts";
+import { openChildren } from "./children.ts";
 import { type Envelope, emptyTally, envelope, graver, type Tally } from "./envelope.ts";
 import { connectAll } from "./ready.ts";
 
@@ -35,6 +35,7 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   } catch (error) {
     tally.error = options.signal.aborted ? asOmegaError(options.signal.reason) : asOmegaError(error);
   }
+  yield* tellWarnings(tally);
   tally.error = graver(tally.error, tally.loss());
   return envelope(tally);
 }
@@ -48,7 +49,7 @@ async function* attempt(
   const model = yield* chooseModel(skill, options, tally);
   yield { type: "start", run: tally.run, skill: skill.name, model: model.name, at: tally.startedAt };
 
-  await using children = openChildren(tally.run);
+  await using children = await openChildren(tally.run, (message) => tally.untold.push(message));
   tally.children = children.summary;
   await using servers = await connectAll(skill.servers, {
     ...options,
@@ -89,10 +90,14 @@ async function* watch(events: AsyncGenerator<RunEvent>, tally: Tally): AsyncGene
       tally.warnings.push(`went on with ${event.model}: ${event.reason}`);
     }
     yield event;
-    for (const message of tally.untold.splice(0)) {
-      tally.warnings.push(message);
-      yield { type: "warning", message };
-    }
+    yield* tellWarnings(tally);
+  }
+}
+
+function* tellWarnings(tally: Tally): Generator<RunEvent> {
+  for (const message of tally.untold.splice(0)) {
+    tally.warnings.push(message);
+    yield { type: "warning", message };
   }
 }
 

@@ -1,9 +1,10 @@
 // `npm run bench [name …]`: compares, prints, judges nothing.
 
+import { benchCalls } from "./calls.ts";
 import { benchStart } from "./start.ts";
 import { benchTurns } from "./turns.ts";
 
-const benches: Record<string, () => Promise<void>> = { start: benchStart, turns: benchTurns };
+const benches: Record<string, () => Promise<void>> = { start: benchStart, turns: benchTurns, calls: benchCalls };
 
 const wanted = process.argv.slice(2);
 for (const name of wanted.length > 0 ? wanted : Object.keys(benches)) {

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { fixtureServer } from "../support/skills.ts";
 import { compiled, interleave, printTable, type Sample } from "./measure.ts";
 
-const clients = ["sdk-1", "sdk-2", "floor"];
+const clients = ["omega", "sdk-1", "sdk-2", "floor"];
 
 export async function benchCalls(rounds = 7): Promise<void> {
   const { command, args } = fixtureServer("good.mjs");

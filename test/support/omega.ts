@@ -12,16 +12,27 @@ const argv =
     : [resolve(root, "dist/omega")];
 
 export type Result = { code: number | null; signal: string | null; stdout: string; stderr: string };
-export type Options = { cwd?: string; env?: Record<string, string>; input?: string; timeoutMs?: number };
+export type Options = {
+  cwd?: string;
+  env?: Record<string, string>;
+  input?: string;
+  timeoutMs?: number;
+  /** A program that starts omega, for example in a namespace of its own. */
+  under?: readonly string[];
+};
 
-/** The least environment in which programs are found; nothing of this machine's keys or settings. */
-export const cleanEnvironment = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/" };
+/** The least environment in which programs are found; nothing of this machine's keys, settings or runs. */
+export const cleanEnvironment = {
+  PATH: process.env["PATH"] ?? "",
+  HOME: process.env["HOME"] ?? "/",
+  OMEGA_HOME: resolve(root, "dist/test-home"),
+};
 
 export function startOmega(
   words: readonly string[],
   options: Options = {},
 ): { child: ChildProcess; result: Promise<Result> } {
-  const [command = "", ...prefix] = argv;
+  const [command = "", ...prefix] = [...(options.under ?? []), ...argv];
   const child = spawn(command, [...prefix, ...words], {
     cwd: options.cwd ?? root,
     env: { ...cleanEnvironment, ...options.env },

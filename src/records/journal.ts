@@ -1,0 +1,115 @@
+// The journal: a file for each run that has started something and not yet ended it, so that what lies here is alive or was
+// killed. Its lines: `owner PID START BOOT TIME HOST`, then a `group PID START` for each child. They are only appended, and
+// one without its line end is torn and does not count. START is the start time of /proc, BOOT and it are 0 where there is none.
+
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, uptime } from "node:os";
+import { join } from "node:path";
+import { systemCode } from "../errors.ts";
+import type { Journal } from "../processes/children.ts";
+import { hasProc, isAlive, type ProcessId, startTimeOf } from "../processes/proc.ts";
+import { omegaHome } from "./home.ts";
+
+/** A file without an owner is being written just now, or its writer died at its first line, before it started anything. */
+const UNWRITTEN_MS = 60_000;
+
+type Owner = ProcessId & { boot: string; at: number; host: string };
+export type Entry = { run: string; owner: Owner; groups: ProcessId[] };
+
+/** Notes the run at once. Throws what the file system says. */
+export function openJournal(run: string): Journal {
+  const file = fileOf(run);
+  const owner = `owner ${process.pid} ${startTimeOf(process.pid)} ${bootId()} ${Date.now()} ${hostId()}\n`;
+  mkdirSync(folder(), { recursive: true, mode: 0o700 });
+  writeFileSync(file, owner, { flag: "wx", mode: 0o600 });
+  return {
+    note: (group) => appendFileSync(file, `group ${group.pid} ${group.startTime}\n`, { mode: 0o600 }),
+    close: () => removeEntry(run),
+  };
+}
+
+export function readEntry(run: string): Entry | undefined {
+  const text = readFile(fileOf(run));
+  const [, pid, start, boot = "", at, host = ""] = /^owner (\d+) (\d+) (\S+) (\d+) (.+)\n/.exec(text) ?? [];
+  if (pid === undefined) return undefined;
+  const groups = [...text.matchAll(/^group (\d+) (\d+)\n/gm)];
+  return {
+    run,
+    owner: { pid: Number(pid), startTime: Number(start), boot, at: Number(at), host },
+    groups: groups.map(([, group, groupStart]) => ({ pid: Number(group), startTime: Number(groupStart) })),
+  };
+}
+
+export function removeEntry(run: string): void {
+  rmSync(fileOf(run), { force: true });
+}
+
+/**
+ * Runs of this machine whose omega is dead. Those of an earlier boot are over and forgotten here; those of another host or
+ * container (a shared home) are not ours to judge.
+ */
+export function deadRuns(): Entry[] {
+  return listRuns().flatMap((run) => {
+    const entry = readEntry(run);
+    if (!entry) forgetUnwritten(run);
+    else if (!isOurHost(entry.owner)) return [];
+    else if (isOfEarlierBoot(entry.owner)) removeEntry(run);
+    else if (!isAlive(entry.owner)) return [entry];
+    return [];
+  });
+}
+
+export const isOurHost = ({ host }: Owner) => host === hostId();
+
+function isOfEarlierBoot({ boot, at }: Owner): boolean {
+  return hasProc() ? boot !== bootId() : at < Date.now() - uptime() * 1000;
+}
+
+const bootId = () => fromProc(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+/** A container shares the boot, and often the name, of its host, but its pids are others. */
+const hostId = () => `${hostname()} ${fromProc(() => readlinkSync("/proc/self/ns/pid"))}`;
+
+function fromProc(read: () => string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return "0";
+  }
+}
+
+const folder = () => join(omegaHome(), "journal");
+const fileOf = (run: string) => join(folder(), run);
+
+function listRuns(): string[] {
+  try {
+    return readdirSync(folder());
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Another omega may remove a file while we look. */
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+function forgetUnwritten(run: string): void {
+  const written = statSync(fileOf(run), { throwIfNoEntry: false })?.mtimeMs;
+  if (written !== undefined && Date.now() - written > UNWRITTEN_MS) removeEntry(run);
+}
