@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { noUsage, type Usage } from "../conversation.ts";
 import type { OmegaError } from "../errors.ts";
 import { exitCodeOf, type Outcome } from "../outcome.ts";
-import type { ChildrenSummary } from "../processes/children.ts";
+import type { Children } from "../processes/children.ts";
 import type { ServerState } from "../servers/connection.ts";
 
 export type Tally = {
@@ -19,7 +19,7 @@ export type Tally = {
   undecided: string[];
   warnings: string[];
   servers: Map<string, ServerState>;
-  children: () => ChildrenSummary;
+  children: Pick<Children, "summary" | "warnings">;
   error: OmegaError | undefined;
 };
 
@@ -37,7 +37,7 @@ export function emptyTally(): Tally {
     undecided: [],
     warnings: [],
     servers: new Map(),
-    children: () => ({ started: 0, exited: 0, killed: 0, survivors: [], unseen: 0 }),
+    children: { summary: () => ({ started: 0, exited: 0, killed: 0, survivors: [], unseen: 0 }), warnings: [] },
     error: undefined,
   };
 }
@@ -64,8 +64,8 @@ export function envelope({ error, servers, children, ...tally }: Tally) {
     toolCalls: tally.toolCalls,
     undecided: tally.undecided,
     servers: [...servers.values()],
-    children: children(),
-    warnings: tally.warnings,
+    children: children.summary(),
+    warnings: [...tally.warnings, ...children.warnings],
     startedAt: tally.startedAt,
     endedAt: new Date().toISOString(),
   };

@@ -48,7 +48,7 @@ async function* attempt(
   yield { type: "start", run: tally.run, skill: skill.name, model: model.name, at: tally.startedAt };
 
   await using children = await openChildren(tally.run);
-  tally.children = children.summary;
+  tally.children = children;
   for (const message of children.warnings.splice(0)) yield { type: "warning", message };
   await using servers = await connectAll(skill.servers, { ...options, children, cwd: process.cwd(), signal, tally });
   for (const message of children.warnings.splice(0)) yield { type: "warning", message };
