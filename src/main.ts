@@ -4,6 +4,7 @@ import type { CommandDef } from "citty";
 import type { Lifetime } from "./cli/lifetime.ts";
 import { asOmegaError, OmegaError } from "./errors.ts";
 import { exitCodeOf, type Signal } from "./outcome.ts";
+import { ignoresHangup } from "./processes/proc.ts";
 import { versionDetails } from "./version.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: citty's command type is invariant in its arguments
@@ -91,7 +92,7 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
     if (isOver || controller.signal.aborted) void tellError(error, verbose);
     else controller.abort(asOmegaError(error));
   };
-  const signals: Signal[] = ["SIGHUP", "SIGINT", "SIGTERM"];
+  const signals: Signal[] = ignoresHangup() ? ["SIGINT", "SIGTERM"] : ["SIGHUP", "SIGINT", "SIGTERM"];
   for (const signal of signals) process.on(signal, onSignal);
   process.on("uncaughtException", onUncaught);
   process.on("unhandledRejection", onUncaught);

@@ -52,7 +52,7 @@ export function openChildren(run: string, journal: Journal, warn: Warn): Childre
     children.push(child);
     noted.push(group);
     attempt("note a child in the journal", () => journal.note(group));
-    void child.exited.then(() => orphans.push(...endGroup(child.pid)));
+    void child.exited.then(() => attempt("end the group of a child", () => orphans.push(...endGroup(child.pid))));
   }
 
   /** Proves that nothing is left; without the proof the journal stays, and the guardian looks again when we are gone. */

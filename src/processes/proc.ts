@@ -17,6 +17,13 @@ export function hasProc(): boolean {
   }
 }
 
+/** Whether we were started by nohup, or by another that wants us to outlive its terminal. */
+export function ignoresHangup(): boolean {
+  const file = read("/proc/self/status");
+  const mask = typeof file === "string" ? undefined : /^SigIgn:\t.*([0-9a-f])$/m.exec(file.text)?.[1];
+  return mask !== undefined && (Number.parseInt(mask, 16) & 1) === 1;
+}
+
 export function listPids(): number[] {
   return hasProc() ? readdirSync("/proc").map(Number).filter(Number.isInteger) : [];
 }

@@ -28,24 +28,26 @@ export async function sweep(traces: Traces): Promise<Sweep> {
   if (!hasProc()) return sweepGroups(traces.noted);
   const killed = new Set<number>();
   const look = lookout(traces);
+  const ourGroup = readProcess(process.pid)?.group;
   for (let round = 0, quiet = 0; ; round++) {
     const { ours, unseen, isNew, isUnclear } = look();
     quiet = ours.length === 0 ? quiet + 1 : 0;
     const isStable = quiet > 0 && (!isNew || quiet >= QUIET_LOOKS);
     if (isStable || round === ROUNDS) {
-      for (const pid of ours) killed.delete(pid);
-      return { killed, survivors: ours, unseen };
+      for (const { pid } of ours) killed.delete(pid);
+      return { killed, survivors: ours.map(({ pid }) => pid), unseen };
     }
-    for (const pid of ours) {
+    for (const { pid, group } of ours) {
       killed.add(pid);
-      signal(pid, "SIGKILL");
+      // The whole group in one stroke, so that none of it can fork away; but never the group we are in.
+      signal(group === ourGroup ? pid : -group, "SIGKILL");
     }
     if (ours.length > 0 || isUnclear) await pause(Math.min(2 ** round, PAUSE_MS));
   }
 }
 
 /** `isNew`: there was somebody to examine. `isUnclear`: somebody may be ours, but cannot be told yet. */
-type Look = { ours: number[]; unseen: number; isNew: boolean; isUnclear: boolean };
+type Look = { ours: Process[]; unseen: number; isNew: boolean; isUnclear: boolean };
 
 /** Each look examines only whom the looks before it have not cleared. */
 function lookout({ run, since, noted }: Traces): () => Look {
@@ -61,12 +63,12 @@ function lookout({ run, since, noted }: Traces): () => Look {
     const living = found.filter(({ isZombie, group }) => !isZombie && group !== KERNEL_GROUP);
     const answers = new Map(living.map((process) => [process.pid, isOurs(process)]));
     const groups = new Set(living.filter(({ pid }) => answers.get(pid) === true).map(({ group }) => group));
-    const ours = living.filter(({ group }) => groups.has(group)).map(({ pid }) => pid);
-    for (const { pid } of found) {
-      const answer = answers.get(pid);
-      if (ours.includes(pid) || answer === "empty") continue;
-      if (answer === "unseen") unseen.add(pid);
-      cleared.add(pid);
+    const ours = living.filter(({ group }) => groups.has(group));
+    for (const process of found) {
+      const answer = answers.get(process.pid);
+      if (ours.includes(process) || answer === "empty") continue;
+      if (answer === "unseen") unseen.add(process.pid);
+      cleared.add(process.pid);
     }
     const isUnclear = [...answers.values()].includes("empty");
     return { ours, unseen: unseen.size, isNew: unknown.length > 0, isUnclear };

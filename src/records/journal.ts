@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { hostname, uptime } from "node:os";
 import { join } from "node:path";
-import { systemCode } from "../errors.ts";
+import { OmegaError, systemCode } from "../errors.ts";
 import type { Journal } from "../processes/children.ts";
 import { hasProc, isAlive, type ProcessId, startTimeOf } from "../processes/proc.ts";
 import { omegaHome } from "./home.ts";
@@ -95,7 +95,7 @@ function listRuns(): string[] {
     return readdirSync(folder());
   } catch (error) {
     if (systemCode(error) === "ENOENT") return [];
-    throw error;
+    throw new OmegaError("USAGE", `cannot read the journal: ${error}`, { hint: "check OMEGA_HOME", cause: error });
   }
 }
 

@@ -1,7 +1,6 @@
 // The children of a run, and what stands behind them: what a killed omega left is ended first, and this run is noted in the
 // journal before it starts anything. Where there can be no journal the run goes on, with a warning.
 
-import { systemCode } from "../errors.ts";
 import { type Children, type Journal, openChildren as open, type Warn } from "../processes/children.ts";
 import { openJournal } from "../records/journal.ts";
 import { type Leftover, sweepDeadRuns } from "../records/leftovers.ts";
@@ -13,7 +12,6 @@ export async function openChildren(run: string, warn: Warn): Promise<Children> {
     for (const leftover of await sweepDeadRuns()) tellSwept(leftover, warn);
     return open(run, openJournal(run), warn);
   } catch (error) {
-    if (systemCode(error) === undefined) throw error;
     warn(`no journal (${error}): only its guardian could clean up after this omega; give OMEGA_HOME a writable folder`);
     return open(run, noJournal, warn);
   }

@@ -92,3 +92,14 @@ test("the first SIGINT waits for a stubborn server, the second does not", async 
   expect(code).toBe(130);
   expect(JSON.parse(stdout).children).toMatchObject({ started: 1, exited: 0, survivors: [] });
 });
+
+test("kin that hops from session to session is caught", async () => {
+  using life = openLife(fixtureServer("kin-hops.mjs"));
+  const { code } = await life.start().result;
+  const hops = () => readFileSync(life.file("ready"), "utf8").split("\n").length;
+  const count = hops();
+  await Bun.sleep(200);
+  expect({ code, count: hops() }).toEqual({ code: 0, count });
+  expect(count).toBeLessThan(1_000);
+  expect(left(life)).toEqual(nothing);
+});
