@@ -11,6 +11,7 @@ type Commands = Record<string, () => Promise<CommandDef<any>>>;
 
 const commands: Commands = {
   run: async () => (await import("./cli/run.ts")).default,
+  models: async () => (await import("./cli/models.ts")).default,
 };
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {

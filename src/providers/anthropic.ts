@@ -129,14 +129,14 @@ function step(state: State, event: unknown): ModelEvent[] {
       return begin(state, fields(said["message"]));
     case "content_block_start": {
       const value = { ...fields(said["content_block"]) };
-      state.blocks.set(count(said["index"]), { value, json: "", whole: false });
+      state.blocks.set(place(said["index"]), { value, json: "", whole: false });
       const opening = value["type"] === "text" ? text(value["text"]) : "";
       return opening === "" ? [] : [{ type: "text", text: opening }];
     }
     case "content_block_delta":
-      return addTo(state.blocks.get(count(said["index"])), fields(said["delta"]));
+      return addTo(state.blocks.get(place(said["index"])), fields(said["delta"]));
     case "content_block_stop":
-      return complete(state, state.blocks.get(count(said["index"])));
+      return complete(state, state.blocks.get(place(said["index"])));
     case "message_delta":
       state.word = text(fields(said["delta"])["stop_reason"]) || state.word;
       addUsage(state, said["usage"]);
@@ -144,7 +144,8 @@ function step(state: State, event: unknown): ModelEvent[] {
     case "message_stop":
       return end(state);
     case "message":
-      return whole(state, said);
+      // A JSON answer in place of a stream.
+      return [...begin(state, said), ...end(state)];
     case "error":
       throw failureInStream(said);
     default:
@@ -152,14 +153,24 @@ function step(state: State, event: unknown): ModelEvent[] {
   }
 }
 
-/** The same message may be announced twice; another one inside it is a mix-up. */
+/** A message may begin with whole blocks. It may be announced twice; another one inside it is a mix-up. */
 function begin(state: State, message: Fields): ModelEvent[] {
   const id = text(message["id"]);
   if (state.id !== undefined && state.id !== id) throw new ApiError("unavailable", "mixed two answers in one stream");
-  state.id = id;
   addUsage(state, message["usage"]);
-  return [];
+  if (state.id !== undefined) return [];
+  state.id = id;
+  state.word = text(message["stop_reason"]);
+  return list(message["content"]).flatMap((content, position) => {
+    const index = -1 - position;
+    return [
+      ...step(state, { type: "content_block_start", index, content_block: content }),
+      ...step(state, { type: "content_block_stop", index }),
+    ];
+  });
 }
+
+const place = (index: unknown) => (typeof index === "number" ? index : 0);
 
 function addTo(block: Block | undefined, delta: Fields): ModelEvent[] {
   if (!block) return [];
@@ -199,17 +210,6 @@ function complete(state: State, block: Block | undefined): ModelEvent[] {
     arguments: json || JSON.stringify(value["input"] ?? {}),
   };
   return [{ type: "call", call: { type: "call", ...call } }];
-}
-
-/** A JSON answer in place of a stream. */
-function whole(state: State, message: Fields): ModelEvent[] {
-  begin(state, message);
-  const events = list(message["content"]).flatMap((content, index) => [
-    ...step(state, { type: "content_block_start", index, content_block: content }),
-    ...step(state, { type: "content_block_stop", index }),
-  ]);
-  state.word = text(message["stop_reason"]);
-  return [...events, ...end(state)];
 }
 
 function end(state: State): ModelEvent[] {
