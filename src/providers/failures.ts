@@ -5,7 +5,14 @@ import { oneLine } from "../terminal.ts";
 import { type Fields, fields, list, text } from "./loose.ts";
 
 type Kind = "rejected" | "unavailable" | "context";
-type Details = { retry?: boolean; retryAfterMs?: number | undefined; status?: number; param?: string; cause?: unknown };
+type Details = {
+  retry?: boolean;
+  retryAfterMs?: number | undefined;
+  status?: number;
+  param?: string;
+  hint?: string;
+  cause?: unknown;
+};
 
 /** A failure before it has the name of a model; ask.ts turns it into an OmegaError. */
 export class ApiError extends Error {
@@ -17,6 +24,7 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   /** The field of the request that was refused, where the provider names one. */
   readonly param: string;
+  readonly hint: string | undefined;
 
   constructor(kind: Kind, message: string, details: Details = {}) {
     super(message, { cause: details.cause });
@@ -25,6 +33,7 @@ export class ApiError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.status = details.status;
     this.param = details.param ?? "";
+    this.hint = details.hint;
   }
 }
 
@@ -49,12 +58,20 @@ export function failureOf(response: { status: number; statusText: string; header
     retryAfterMs: waitInHeaders(headers) ?? waitInBody(said),
     status,
     param: said.param,
+    hint: hintFor(status, said),
   });
+}
+
+function hintFor(status: number, { words, message }: Said): string {
+  const says = (pattern: RegExp) => [message, ...words].some((word) => pattern.test(word));
+  if (says(noMoney)) return "check the account's credit";
+  if (status === 401 || status === 403 || says(/api[_ ]key/i)) return "check the key";
+  return status === 404 || says(/^model_not_found$/) ? "check the model's name, and the address if one is set" : "";
 }
 
 export function toOmegaError(error: ApiError, label: string): OmegaError {
   const message = `${label} ${error.message}`;
-  const { cause, status, retryAfterMs } = error;
+  const { cause, retryAfterMs } = error;
   if (error.kind === "context") {
     const hint = "let the tools answer less, or take a model with a larger context";
     return new OmegaError("LIMIT_CONTEXT", message, { cause, hint });
@@ -67,8 +84,7 @@ export function toOmegaError(error: ApiError, label: string): OmegaError {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-  const hint = status === 401 || status === 403 ? "check the key" : status === 404 ? "check the model's name" : "";
-  return new OmegaError("MODEL_REJECTED", message, { cause, ...(hint && { hint }) });
+  return new OmegaError("MODEL_REJECTED", message, { cause, ...(error.hint && { hint: error.hint }) });
 }
 
 type Said = { message: string; words: string[]; code: number | undefined; param: string; details: readonly unknown[] };

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import type { Call, Image, Message, ModelEvent, ModelRequest, StopReason, Usage } from "../conversation.ts";
 import { textOf } from "../conversation.ts";
-import { failureInStream, truncated } from "./failures.ts";
+import { ApiError, failureInStream, truncated } from "./failures.ts";
 import { argumentsText, count, type Fields, fields, list, text } from "./loose.ts";
 import { fitRoot } from "./schemas.ts";
 import { type BodyOptions, plainResult, visible, type Wire } from "./wire.ts";
@@ -130,6 +130,7 @@ function step(state: State, event: unknown): ModelEvent[] {
   const message = fields(choice["message"]);
   const events = readDelta(state, { ...fields(choice["delta"]), ...message });
   const word = text(choice["finish_reason"]);
+  if (word === "error") throw new ApiError("unavailable", "failed while answering");
   if (word !== "") {
     state.word = word;
     state.reason = state.reason === "refusal" ? "refusal" : toReason(word);

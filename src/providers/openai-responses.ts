@@ -177,14 +177,16 @@ function toUsage(usage: Fields): Usage {
   };
 }
 
-/** Nothing is stored, so ids mean nothing to the provider, and reasoning without its encrypted content is lost to it. */
+/**
+ * Nothing is stored, so ids mean nothing to the provider, and reasoning without its encrypted content is lost to it, as is
+ * reasoning that nothing followed.
+ */
 function blocks(state: State): object[] {
   const inOrder = [...state.items].sort(([a], [b]) => a - b).map(([, item]) => item);
-  return inOrder
+  const usable = inOrder
     .filter(({ value, whole }) => whole && (value["type"] !== "reasoning" || value["encrypted_content"]))
-    .map(({ value: { id, ...rest } }) =>
-      rest["type"] === "function_call" ? { ...rest, arguments: rest["arguments"] || "{}" } : rest,
-    );
+    .map(({ value: { id, ...rest } }) => rest);
+  return usable.slice(0, 1 + usable.findLastIndex(({ type }) => type !== "reasoning"));
 }
 
 export const openaiResponses: Wire<State> = {

@@ -8,6 +8,7 @@ import { ApiError, failureOf } from "./failures.ts";
 /** A single event larger than this is no model's answer. */
 const MAX_EVENT_CHARACTERS = 32_000_000;
 const MAX_ERROR_CHARACTERS = 64_000;
+const READ_AWAY_MS = 100;
 
 export type Patience = {
   /** Until the first byte: a local model may have to be loaded first. */
@@ -20,18 +21,19 @@ export type ModelPost = { url: string; headers: Record<string, string>; body: un
 
 export async function* postForEvents(post: ModelPost, signal: AbortSignal): AsyncGenerator<unknown> {
   using watch = watchSilence(post.patience, signal);
+  let trouble = `cannot be reached at ${new URL(post.url).origin}`;
   try {
     const response = await send(post, watch.signal);
+    trouble = "broke off in the middle of its answer";
     watch.heard();
-    if (!response.ok) throw failureOf(response, (await response.text()).slice(0, MAX_ERROR_CHARACTERS));
-    if (!response.body) throw new ApiError("unavailable", "answered without a body");
+    if (!response.body) throw new ApiError("unavailable", `answered ${response.status} without a body`);
+    if (!response.ok) throw failureOf(response, await readSome(response.body));
     yield* readEvents(response.body, watch.heard);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ApiError) throw error;
     if (watch.signal.aborted) throw watch.signal.reason;
-    const host = new URL(post.url).origin;
-    throw new ApiError("unavailable", `cannot be reached at ${host}: ${reasonOf(error)}`, { cause: error });
+    throw new ApiError("unavailable", `${trouble}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -48,42 +50,73 @@ function send({ url, headers, body }: ModelPost, signal: AbortSignal): Promise<R
   return fetch(url, options);
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<unknown> {
-  const events: unknown[] = [];
-  const parser = createParser({
-    onEvent: ({ data }) => events.push(data === "[DONE]" ? data : parseEvent(data)),
-    maxBufferSize: MAX_EVENT_CHARACTERS,
-  });
+/** Bytes, cut anywhere → events. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  heard: () => void = () => undefined,
+): AsyncGenerator<unknown> {
+  const events: string[] = [];
+  const parser = createParser({ onEvent: ({ data }) => events.push(data), maxBufferSize: MAX_EVENT_CHARACTERS });
   const decoder = new TextDecoder();
+  const reader = body.getReader();
+  /** A JSON answer. What a server says of its content type is not always so, but no event stream begins like this. */
   let json: string | undefined;
   let begun = false;
-  for await (const chunk of body) {
-    heard();
-    const text = decoder.decode(chunk, { stream: true });
-    if (!begun && text.trim() !== "") {
-      begun = true;
-      // What a server says of its content type is not always so; no event stream begins like this.
-      if (/^\s*[{[]/.test(text)) json = "";
+  try {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      heard();
+      const text = decoder.decode(value, { stream: true });
+      if (!begun && text.trim() !== "") {
+        begun = true;
+        if (/^\s*[{[]/.test(text)) json = "";
+      }
+      if (json === undefined) {
+        parser.feed(text);
+        for (const data of events) yield parseEvent(data);
+        events.length = 0;
+      } else {
+        json += text;
+        if (json.length > MAX_EVENT_CHARACTERS) throw new ApiError("unavailable", "sent an answer without an end");
+      }
     }
-    if (json !== undefined) {
-      json += text;
-      if (json.length > MAX_EVENT_CHARACTERS) throw new ApiError("unavailable", "sent an answer without an end");
-      continue;
+    if (json !== undefined) yield* [parseEvent(json)].flat();
+    else {
+      // The last frame may lack its blank line.
+      parser.feed("\n\n");
+      for (const data of events) yield parseEvent(data);
     }
-    parser.feed(text);
-    // A break in the middle of a batch must not lose the rest of the batch's order.
-    for (const event of events) yield event;
-    events.length = 0;
-  }
-  if (json !== undefined) yield* [parseEvent(json)].flat();
-  else {
-    // The last frame may lack its blank line.
-    parser.feed("\n\n");
-    yield* events;
+  } finally {
+    void readAway(reader);
   }
 }
 
+/** What follows a finished answer is read away for a moment, so that the connection can serve the next turn. */
+async function readAway(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const cancel = () => void reader.cancel().catch(() => undefined);
+  const timer = setTimeout(cancel, READ_AWAY_MS);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // Nobody waits for these bytes: a connection that breaks here is one that is not used again.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readSome(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > MAX_ERROR_CHARACTERS) break;
+  }
+  return text.slice(0, MAX_ERROR_CHARACTERS);
+}
+
 function parseEvent(data: string): unknown {
+  if (data === "[DONE]") return data;
   try {
     return JSON.parse(data);
   } catch (cause) {

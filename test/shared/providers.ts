@@ -2,13 +2,15 @@
 // conversation holds.
 
 import { describe, expect, test } from "bun:test";
-import { type Answer, answerTo } from "../support/ask.ts";
+import { type Answer, answerTo, collect, open, question } from "../support/ask.ts";
 import { type Recording, recordings } from "../support/recordings.ts";
+import { randomCuts, wireServer } from "../support/wire-server.ts";
 
 const all = recordings();
 
 /** Where the index counts by pattern what is not there. */
 const miscounted: Record<string, string> = {
+  "anthropic-messages/anthropic-programmatic-tool-calling.1.chunks.txt": "many answers, each with one call",
   "anthropic-messages/anthropic-advisor-stop-reasons.json":
     "its text is an adviser's, inside a block that only the provider reads",
   "google-generative-ai/google-stream-tool-call-array-arguments-missing-terminal-function-call.chunks.txt":
@@ -65,3 +67,50 @@ function check({ file, shows: said, status }: Recording, answers: Answer[]): voi
     expect(kept).toMatch(/"(signature|thoughtSignature|encrypted_content|reasoning_details)":/);
   }
 }
+
+const streams = all.filter(({ isStream }) => isStream);
+
+describe("cut at 200 random bytes, the answer is the same:", () => {
+  for (const [seed, { file, provider, turns }] of streams.entries()) {
+    test(file, async () => {
+      for (const turn of turns) {
+        const cuts = randomCuts(Buffer.byteLength(turn.body ?? ""), 200, seed);
+        const [whole, pieces] = await Promise.all([answerTo(provider, turn), answerTo(provider, { ...turn, cuts })]);
+        expect(told(pieces)).toEqual(told(whole));
+      }
+    });
+  }
+});
+
+function told({ text, calls, end, error }: Answer) {
+  return { text, calls, end, error: error?.code };
+}
+
+/** The event after which an answer is whole. Compatible servers often leave out what follows the stop reason. */
+const terminal: Record<string, RegExp> = {
+  anthropic: /"type": ?"message_stop"/,
+  openai: /"type": ?"response\.(completed|incomplete)"/,
+  google: /"finishReason": ?"/,
+  "openai-chat": /"finish_reason": ?"[a-z]/,
+};
+
+describe("broken off after any event, it is an error or says so, never a silent end:", () => {
+  for (const { file, provider, turns, shows } of streams) {
+    if (shows.includes("truncated") || shows.includes("stream-error")) continue;
+    test(file, async () => {
+      for (const turn of turns) {
+        const frames = String(turn.body).split(/(?<=\n\n)/);
+        const whole = await answerTo(provider, turn);
+        const end = frames.findIndex((frame) => terminal[provider]?.test(frame));
+        expect(end).toBeGreaterThanOrEqual(0);
+        await using server = await wireServer((index) => ({ body: frames.slice(0, index).join("") }));
+        const model = await open(`${provider}/m`, server.url);
+        for (let kept = 0; kept <= frames.length; kept++) {
+          const answer = await collect(model.stream(question, new AbortController().signal));
+          if (kept <= end) expect(answer.error?.code ?? answer.end?.cut).toBeDefined();
+          else expect([answer.text, answer.calls]).toEqual([whole.text, whole.calls]);
+        }
+      }
+    });
+  }
+});

@@ -50,3 +50,13 @@ export function parsed(input: string): unknown {
     return input;
   }
 }
+
+export function toOurUsage({ inputTokens, outputTokens }: any) {
+  return {
+    input: inputTokens.noCache,
+    output: outputTokens.total,
+    cacheRead: inputTokens.cacheRead ?? 0,
+    cacheWrite: inputTokens.cacheWrite ?? 0,
+    reasoning: outputTokens.reasoning ?? 0,
+  };
+}
