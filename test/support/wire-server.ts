@@ -11,7 +11,7 @@ export type Reply = {
   /** Byte positions at which the body is cut into pieces that are sent one by one. */
   cuts?: readonly number[];
   /** What follows the body; "end" if nothing is said. */
-  then?: "end" | "reset" | "silence";
+  after?: "end" | "reset" | "silence";
   /** Say nothing at all for ever. */
   mute?: boolean;
 };
@@ -62,8 +62,12 @@ async function send(reply: Reply, response: ServerResponse): Promise<void> {
     from = Math.max(from, cut);
     if (reply.cuts) await new Promise((resolve) => setImmediate(resolve));
   }
-  if (reply.then === "silence") return;
-  if (reply.then === "reset") return void response.socket?.destroy();
+  if (reply.after === "silence") return;
+  if (reply.after === "reset") {
+    // Bun's fetch drops what it has not yet handed on when a connection breaks: the bytes get time to arrive.
+    if (body.length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    return void response.socket?.destroy();
+  }
   response.end();
 }
 
