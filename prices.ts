@@ -46,13 +46,17 @@ function pattern(match: Match): string {
   return rules.join("|");
 }
 
-/** The prices of today: the last entry that has begun and holds all day. */
+/** The prices of today. Where they change with the hour, the dearest: a limit of cost must not be passed at noon. */
 function current(prices: Prices | Dated[]): Prices {
   if (!Array.isArray(prices)) return prices;
   const today = new Date().toISOString().slice(0, 10);
   const begun = prices.filter(({ constraint }) => !constraint?.start_time && (constraint?.start_date ?? "") <= today);
-  return begun.at(-1)?.prices ?? {};
+  const hourly = prices.filter(({ constraint }) => constraint?.start_time);
+  const candidates = [...begun.slice(-1), ...hourly].map((entry) => entry.prices);
+  return candidates.sort((a, b) => base(b["input_mtok"]) - base(a["input_mtok"]))[0] ?? {};
 }
+
+const base = (amount: Amount | undefined) => (typeof amount === "object" ? amount.base : (amount ?? 0));
 
 const columns = ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"];
 

@@ -42,7 +42,7 @@ function toItems(message: Message, label: string): object[] {
       if (message.raw?.by === label) return [...message.raw.blocks];
       return message.content.map((part) =>
         part.type === "text"
-          ? { role: "assistant", content: [{ type: "output_text", text: part.text }] }
+          ? { role: "assistant", content: part.text }
           : { type: "function_call", call_id: part.id, name: part.name, arguments: part.arguments || "{}" },
       );
     case "tool":

@@ -303,13 +303,13 @@ export const priceTable: Record<string, readonly Row[]> = {
     ["^qwen/qwen3-32b$", [0.29, 0.59]],
   ],
   deepseek: [
-    ["^deepseek-chat|^deepseek-chat-v3-0324$", [0.135, 0.55, 0.035]],
-    ["^deepseek-reasoner$|^deepseek-r1|^deepseek-r1-0528$", [0.135, 0.55, 0.035]],
+    ["^deepseek-chat|^deepseek-chat-v3-0324$", [0.27, 1.1, 0.07]],
+    ["^deepseek-reasoner$|^deepseek-r1|^deepseek-r1-0528$", [0.55, 2.19, 0.14]],
     ["^deepseek-v3\\.1-terminus$", [0.27, 0.95, 0.13]],
     ["^deepseek-v3\\.2$", [0.2288, 0.3432]],
     ["^deepseek-v3\\.2-exp$", [0.27, 0.41]],
-    ["^deepseek-v4-flash", [0.22, 0.66, 0.007]],
-    ["^deepseek-v4-pro", [0.66, 1.98, 0.022]],
+    ["^deepseek-v4-flash", [0.44, 1.32, 0.014]],
+    ["^deepseek-v4-pro", [1.32, 3.96, 0.044]],
   ],
   xai: [
     ["^grok-2-1212$|^grok-2$|^grok-2-latest$", [2, 10]],
