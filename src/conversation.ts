@@ -8,9 +8,15 @@ export type Call = { type: "call"; id: string; name: string; arguments: string }
 
 export type ToolResult = { content: (Text | Image)[]; isError: boolean };
 
+/**
+ * An answer in its provider's own blocks, opaque to all but the wire that made it. Reasoning comes back as each API demands
+ * because these go back unchanged; another model is told the plain view beside it.
+ */
+export type Raw = { by: string; blocks: readonly object[] };
+
 export type Message =
   | { role: "user"; content: (Text | Image)[] }
-  | { role: "assistant"; content: (Text | Call)[] }
+  | { role: "assistant"; content: (Text | Call)[]; raw?: Raw }
   | { role: "tool"; callId: string; result: ToolResult };
 
 /** A tool as the model sees it. `origin` is `server/tool` in real names, for people and scripts; no wire sends it. */
@@ -19,16 +25,41 @@ export type ToolDefinition = { name: string; origin: string; description: string
 /** Counts are disjoint: cost = sum of count × price. `reasoning` is part of `output`. */
 export type Usage = { input: number; output: number; cacheRead: number; cacheWrite: number; reasoning: number };
 
-export type StopReason = "stop" | "tool" | "length" | "refusal" | "other";
+/** `pause`: the provider wants the turn back as it is, and goes on. */
+export type StopReason = "stop" | "tool" | "length" | "refusal" | "pause" | "other";
 
-export type ModelRequest = { system?: string; messages: Message[]; tools: ToolDefinition[] };
+export type ModelRequest = {
+  system?: string;
+  messages: readonly Message[];
+  tools: readonly ToolDefinition[];
+  /** When the run ends at the latest (epoch, ms): no wait is begun that would pass it. */
+  deadlineAt?: number;
+};
 
 export type ModelEvent =
-  /** Another model answers from here on, and why. */
+  /** For whoever looks closely: what was changed on the way to the provider. */
+  | { type: "debug"; message: string }
+  /** The answer broke and is asked for again: what it said so far does not count. No call of it has been told. */
+  | { type: "retry"; reason: string; waitMs: number }
+  /** Another model answers from here on, and why. What the first said of this answer does not count. */
   | { type: "fallback"; model: string; reason: string }
   | { type: "text"; text: string }
+  /** A call is told as soon as it is complete, while the answer goes on. */
   | { type: "call"; call: Call }
-  | { type: "end"; reason: StopReason; usage: Usage };
+  | End;
+
+export type End = {
+  type: "end";
+  reason: StopReason;
+  /** The provider's own word, where ours says less. */
+  word?: string;
+  usage: Usage;
+  /** US dollars; undefined if nobody knows. */
+  cost?: number | undefined;
+  raw?: Raw;
+  /** Why the answer broke off after calls that stand. */
+  cut?: string;
+};
 
 /** A model that can be asked. The stream throws an OmegaError, and stops when the signal aborts. */
 export type Model = { name: string; stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> };

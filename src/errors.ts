@@ -40,6 +40,10 @@ const codes = {
   ANSWER_EMPTY: ["failed", "empty"],
   /** The run left the script of the replay model. */
   DIVERGED: ["failed", "diverged"],
+  /** The tools are more than the provider takes. */
+  TOOLS_TOO_MANY: ["invalid", "tools"],
+  /** The conversation is longer than the model's context. */
+  LIMIT_CONTEXT: ["limit", "context"],
   LIMIT_TURNS: ["limit", "turns"],
   LIMIT_TIME: ["limit", "time"],
   /** A signal reached omega. */

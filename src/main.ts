@@ -22,6 +22,7 @@ const commands: Commands = {
   prompts: async () => (await import("./cli/prompts.ts")).default,
   sweep: async () => (await import("./cli/sweep.ts")).default,
   doctor: async () => (await import("./cli/doctor.ts")).default,
+  models: async () => (await import("./cli/models.ts")).default,
 };
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {

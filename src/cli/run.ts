@@ -46,7 +46,7 @@ export default defineCommand({
         reporter.end(value);
         return value.exitCode;
       }
-      reporter.event(value);
+      if (value.type !== "debug" || args.verbose) reporter.event(value);
     }
   },
 });

@@ -2,16 +2,14 @@
 // wire and no server.
 
 import {
-  addUsage,
   type Call,
+  type End,
   type Message,
   type Model,
   noUsage,
-  type StopReason,
   type ToolDefinition,
   type ToolResult,
   textOf,
-  type Usage,
 } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
@@ -25,22 +23,24 @@ export type Conversation = {
   system: string | undefined;
   prompt: string;
   turns: number;
+  /** When the run ends at the latest (epoch, ms). */
+  deadlineAt?: number;
 };
 
 type Running = { call: Call; result: Promise<{ result: ToolResult; ms: number }> };
-type Turn = { text: string; running: Running[]; reason: StopReason };
+type Turn = { text: string; running: Running[]; end: End };
+
+const GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything.";
 
 /** Yields what happens and returns the answer; throws an OmegaError when there is none. */
 export async function* converse(conversation: Conversation, signal: AbortSignal): AsyncGenerator<RunEvent, string> {
   const messages: Message[] = [{ role: "user", content: [{ type: "text", text: conversation.prompt }] }];
+  /** What an answer said before it was cut by its length, once. */
+  let before: string | undefined;
   for (let turn = 1; turn <= conversation.turns; turn++) {
     yield { type: "turn", turn };
-    const { text, running, reason } = yield* ask(conversation, messages, turn, signal);
-    messages.push({
-      role: "assistant",
-      content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...running.map(({ call }) => call)],
-    });
-    if (running.length === 0) return answer(text, reason);
+    const { text, running, end } = yield* ask(conversation, messages, turn, signal);
+    messages.push(toMessage(text, running, end));
     for (const { call, result: pending } of running) {
       const { result, ms } = await pending;
       messages.push({ role: "tool", callId: call.id, result });
@@ -48,6 +48,16 @@ export async function* converse(conversation: Conversation, signal: AbortSignal)
       yield { type: "result", turn, id: call.id, tool: call.name, isError: result.isError, text, ms };
     }
     signal.throwIfAborted();
+    if (end.reason === "refusal") throw refused(text);
+    if (running.length > 0) before = undefined;
+    else if (end.reason === "length" && before === undefined) {
+      before = text;
+      messages.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
+    } else if (end.reason !== "pause") {
+      if (end.reason === "other")
+        yield { type: "warning", message: `the model stopped for a reason of its own: ${end.word}` };
+      return answer(`${before ?? ""}${text}`, end);
+    }
   }
   throw new OmegaError("LIMIT_TURNS", `the limit of ${conversation.turns} turns was reached`, {
     hint: "raise limits.turns if the work needs more",
@@ -56,17 +66,21 @@ export async function* converse(conversation: Conversation, signal: AbortSignal)
 
 /** One model request. Calls start as soon as each is complete. */
 async function* ask(
-  { model, tools, system }: Conversation,
-  messages: Message[],
+  { model, tools, system, deadlineAt }: Conversation,
+  messages: readonly Message[],
   turn: number,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent, Turn> {
   const started = performance.now();
   const running: Running[] = [];
   let text = "";
-  let reason: StopReason = "other";
-  let usage: Usage = noUsage;
-  const request = { messages, tools: tools.definitions, ...(system !== undefined && { system }) };
+  let end: End = { type: "end", reason: "other", usage: noUsage };
+  const request = {
+    messages,
+    tools: tools.definitions,
+    ...(system !== undefined && { system }),
+    ...(deadlineAt !== undefined && { deadlineAt }),
+  };
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case "text":
@@ -77,16 +91,35 @@ async function* ask(
         running.push(run(event.call, tools.call, signal));
         yield { type: "call", turn, id: event.call.id, tool: event.call.name, arguments: event.call.arguments };
         break;
+      case "retry":
+        text = "";
+        yield { type: "retry", turn, reason: event.reason, waitMs: event.waitMs };
+        break;
       case "fallback":
-        yield { type: "fallback", model: event.model, reason: event.reason };
+        text = "";
+        yield event;
+        break;
+      case "debug":
+        yield event;
         break;
       case "end":
-        reason = event.reason;
-        usage = addUsage(usage, event.usage);
+        end = event;
     }
   }
-  yield { type: "usage", turn, usage, modelMs: Math.round(performance.now() - started) };
-  return { text, running, reason };
+  if (end.cut !== undefined) yield { type: "warning", message: `${end.cut}; the calls it had made stand` };
+  yield {
+    type: "usage",
+    turn,
+    usage: end.usage,
+    cost: end.cost ?? null,
+    modelMs: Math.round(performance.now() - started),
+  };
+  return { text, running, end };
+}
+
+function toMessage(text: string, running: readonly Running[], { raw }: End): Message {
+  const said = text === "" ? [] : [{ type: "text" as const, text }];
+  return { role: "assistant", content: [...said, ...running.map(({ call }) => call)], ...(raw && { raw }) };
 }
 
 function run(call: Call, callTool: Conversation["tools"]["call"], signal: AbortSignal): Running {
@@ -100,10 +133,20 @@ function run(call: Call, callTool: Conversation["tools"]["call"], signal: AbortS
   return { call, result };
 }
 
-function answer(text: string, reason: StopReason): string {
-  if (reason === "length") throw new OmegaError("MODEL_TRUNCATED", "the model's answer was cut at its length limit");
-  if (reason === "refusal")
-    throw new OmegaError("MODEL_REFUSED", `the model declined to answer${text ? `: ${text}` : ""}`);
+function refused(text: string): OmegaError {
+  return new OmegaError("MODEL_REFUSED", `the model declined to answer${text ? `: ${text}` : ""}`);
+}
+
+function answer(text: string, { reason }: End): string {
+  if (reason === "length") {
+    throw new OmegaError(
+      "MODEL_TRUNCATED",
+      "the model's answer was cut at its length limit, and again when it went on",
+      {
+        hint: "raise model.maxTokens, or ask for less",
+      },
+    );
+  }
   if (text.trim() === "") throw new OmegaError("ANSWER_EMPTY", "the model ended without an answer");
   return text;
 }

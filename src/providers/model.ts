@@ -4,12 +4,14 @@ import type { Model } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { ModelChoice } from "../manifest/skill.ts";
 import { didYouMean } from "../nearest.ts";
+import type { Address } from "./ask.ts";
+import { type Preset, presets } from "./presets.ts";
 
-export type ModelSettings = { baseUrl?: string | undefined; environment: NodeJS.ProcessEnv; dir: string };
-
-const providers: Record<string, (name: string, settings: ModelSettings) => Promise<Model>> = {
-  "openai-chat": openaiChat,
-  replay: async (file, { dir }) => (await import("./replay.ts")).openReplay(file, dir),
+export type ModelSettings = {
+  environment: NodeJS.ProcessEnv;
+  /** What a replay script's path is relative to. */
+  dir: string;
+  patience?: Address["patience"];
 };
 
 /** The first model of the choice that can be asked; `passedOver` says why earlier ones could not. */
@@ -18,11 +20,13 @@ export async function openModel(
   settings: ModelSettings,
 ): Promise<{ model: Model; passedOver: string[] }> {
   const passedOver: string[] = [];
-  const candidates = [{ name: choice.name, baseUrl: choice.baseUrl }, ...choice.fallbacks.map((name) => ({ name }))];
+  const { temperature, maxTokens, thinking } = choice;
+  // Address, key and price are the first model's own.
+  const others = choice.fallbacks.map((name) => ({ name, fallbacks: [], temperature, maxTokens, thinking }));
   const models: Model[] = [];
-  for (const { name, ...own } of candidates) {
+  for (const candidate of [choice, ...others]) {
     try {
-      models.push(await openOne(name, { ...settings, ...own }));
+      models.push(await openOne(candidate, settings));
     } catch (error) {
       if (!(error instanceof OmegaError) || error.code !== "MODEL_KEY_MISSING" || choice.fallbacks.length === 0)
         throw error;
@@ -34,21 +38,88 @@ export async function openModel(
   return { model: rest.length === 0 ? first : withFallbacks(first, rest), passedOver };
 }
 
-function openOne(name: string, settings: ModelSettings): Promise<Model> {
-  const slash = name.indexOf("/");
-  const provider = providers[name.slice(0, slash)];
-  if (slash > 0 && slash < name.length - 1 && provider) return provider(name.slice(slash + 1), settings);
-  const known = Object.keys(providers);
-  throw new OmegaError(
-    "MODEL_UNKNOWN",
-    slash > 0
-      ? `no provider "${name.slice(0, slash)}"${didYouMean(name.slice(0, slash), known)}`
-      : `"${name}" is not provider/name`,
-    { hint: `this version knows: ${known.map((key) => `${key}/…`).join(", ")}` },
-  );
+/** The variables with a key that are set, of all providers. */
+export function keysFound(environment: NodeJS.ProcessEnv): string[] {
+  const variables = new Set(Object.values(presets).flatMap(({ keys }) => keys));
+  return [...variables].filter((variable) => environment[variable]);
 }
 
-/** While a model is unavailable and has said nothing yet, the next one is asked; it then stays for the rest of the run. */
+async function openOne(choice: ModelChoice, settings: ModelSettings): Promise<Model> {
+  const [provider = "", name = ""] = choice.name.split(/\/(.*)/s);
+  if (provider === "replay" && name) return (await import("./replay.ts")).openReplay(name, settings.dir);
+  const preset = Object.hasOwn(presets, provider) ? presets[provider] : undefined;
+  if (!preset || name === "") throw unknownModel(choice.name, provider);
+  const place = locate(choice, preset, settings.environment);
+  const [wire, { askable }] = await Promise.all([preset.wire(), import("./ask.ts")]);
+  const { temperature, maxTokens, thinking, price } = choice;
+  return askable(wire, {
+    url: `${place.url}/${wire.path(name)}`,
+    headers: { ...place.headers, ...lowerCase(choice.headers) },
+    options: { model: name, label: choice.name, temperature, maxTokens, thinking, quirks: preset.quirks ?? {} },
+    maxTools: place.isOwnHost ? preset.maxTools : undefined,
+    price,
+    patience: settings.patience,
+  });
+}
+
+export type Place = {
+  url: string;
+  headers: Record<string, string>;
+  isOwnHost: boolean;
+  keyVariable: string | undefined;
+};
+
+/**
+ * Where a provider is, and what opens its door. A key from the environment goes to the provider's own host or where the
+ * environment says, never to a host that a manifest names.
+ */
+export function locate(choice: ModelChoice, preset: Preset, environment: NodeJS.ProcessEnv): Place {
+  const host = preset.hosts.find((variable) => environment[variable]);
+  const base = choice.baseUrl ?? (host && environment[host]) ?? preset.baseUrl;
+  if (base === undefined) {
+    throw new OmegaError("MODEL_KEY_MISSING", `${choice.name} needs an address: ${preset.hosts[0]} is not set`, {
+      hint: `export ${preset.hosts[0]}, or set model.baseUrl`,
+    });
+  }
+  const trimmed = base.replace(/\/+$/, "");
+  const url = base === preset.baseUrl ? base : (preset.address?.(trimmed, environment) ?? trimmed);
+  const isOwnHost = preset.baseUrl !== undefined && originOf(url, choice.name) === new URL(preset.baseUrl).origin;
+  const mayHaveKey = choice.baseUrl === undefined || isOwnHost;
+  const keyVariable = mayHaveKey ? preset.keys.find((variable) => environment[variable]) : undefined;
+  const key = choice.apiKey ?? (keyVariable && environment[keyVariable]);
+  const bringsOwn = Object.keys(choice.headers ?? {}).some((name) => /auth|key|token/i.test(name));
+  const isElsewhere = preset.baseUrl === undefined ? choice.baseUrl !== undefined : !isOwnHost;
+  if (!key && !bringsOwn && preset.needsKey && !isElsewhere) {
+    throw new OmegaError("MODEL_KEY_MISSING", `${choice.name} needs a key: ${preset.keys.join(" or ")} is not set`, {
+      hint: `export ${preset.keys[0]}, or set model.baseUrl to a server that needs none`,
+    });
+  }
+  const auth = preset.auth ?? ((bearer: string) => ({ authorization: `Bearer ${bearer}` }));
+  const fromEnvironment = mayHaveKey ? preset.headers?.(environment) : preset.headers?.({});
+  const headers = { ...fromEnvironment, ...(key && auth(key, choice.apiKey ? undefined : keyVariable)) };
+  return { url, headers, isOwnHost, keyVariable };
+}
+
+function originOf(url: string, label: string): string {
+  if (!URL.canParse(url)) throw new OmegaError("MODEL_UNKNOWN", `the address of ${label} is not a URL: ${url}`);
+  return new URL(url).origin;
+}
+
+function lowerCase(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function unknownModel(name: string, provider: string): OmegaError {
+  const known = [...Object.keys(presets), "replay"];
+  const message =
+    name.includes("/") && !known.includes(provider)
+      ? `no provider "${provider}"${didYouMean(provider, known)}`
+      : `"${name}" is not provider/name`;
+  const hint = `this version knows: ${known.map((key) => `${key}/…`).join(", ")}`;
+  return new OmegaError("MODEL_UNKNOWN", message, { hint });
+}
+
+/** While a model is unavailable and no call of its answer has begun, the next one is asked; it then stays for the run. */
 function withFallbacks(first: Model, rest: Model[]): Model {
   const queue = [...rest];
   let current = first;
@@ -56,54 +127,21 @@ function withFallbacks(first: Model, rest: Model[]): Model {
     name: first.name,
     async *stream(request, signal) {
       while (true) {
-        let begun = false;
+        let called = false;
         try {
           for await (const event of current.stream(request, signal)) {
-            begun = true;
+            called ||= event.type === "call";
             yield event;
           }
           return;
         } catch (error) {
           const next = queue[0];
-          if (!(error instanceof OmegaError) || error.code !== "MODEL_UNAVAILABLE" || begun || !next) throw error;
+          if (!(error instanceof OmegaError) || error.code !== "MODEL_UNAVAILABLE" || called || !next) throw error;
           current = next;
           queue.shift();
           yield { type: "fallback", model: next.name, reason: error.message };
         }
       }
-    },
-  };
-}
-
-async function openaiChat(name: string, { baseUrl, environment }: ModelSettings): Promise<Model> {
-  const base = baseUrl ?? environment["OPENAI_BASE_URL"];
-  // A key from the environment goes where the environment says, never to a host that a manifest names.
-  const key = baseUrl === undefined ? environment["OPENAI_API_KEY"] : undefined;
-  if (!key && !base) {
-    throw new OmegaError("MODEL_KEY_MISSING", `openai-chat/${name} needs a key: OPENAI_API_KEY is not set`, {
-      hint: "export OPENAI_API_KEY, or set model.baseUrl to a server that needs none",
-    });
-  }
-  const [{ finish, start, step, toBody }, { postForEvents }] = await Promise.all([
-    import("./openai-chat.ts"),
-    import("./sse.ts"),
-  ]);
-  const label = `openai-chat/${name}`;
-  return {
-    name: label,
-    async *stream(request, signal) {
-      const state = start();
-      const post = {
-        url: `${(base ?? "https://api.openai.com/v1").replace(/\/+$/, "")}/chat/completions`,
-        headers: key ? { authorization: `Bearer ${key}` } : {},
-        body: toBody(name, request),
-        label,
-      };
-      for await (const data of postForEvents(post, signal)) {
-        yield* step(state, data, label);
-        if (state.ended) return;
-      }
-      yield* finish(state, label);
     },
   };
 }

@@ -52,7 +52,7 @@ export async function openReplay(file: string, dir: string): Promise<Model> {
         const args = JSON.stringify(fill(call.arguments));
         yield { type: "call", call: { type: "call", id, name: spelledForModels(call.tool, request), arguments: args } };
       }
-      yield { type: "end", reason: turn.calls.length > 0 ? "tool" : "stop", usage: noUsage };
+      yield { type: "end", reason: turn.calls.length > 0 ? "tool" : "stop", usage: noUsage, cost: 0 };
     },
   };
 }

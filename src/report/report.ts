@@ -82,11 +82,17 @@ function tell(event: RunEvent, output: Output): void {
         `turn ${event.turn}: ${oneLine(event.tool, 64)} ${event.isError ? "failed" : "answered"} in ${event.ms} ms: ${oneLine(event.text, 120)}`,
       );
       break;
+    case "retry":
+      output.warn(`${oneLine(event.reason)}; trying again in ${(event.waitMs / 1000).toFixed(1)} s`);
+      break;
     case "fallback":
       output.warn(`${oneLine(event.reason)}; going on with ${event.model}`);
       break;
     case "warning":
       output.warn(plain(event.message));
+      break;
+    case "debug":
+      output.progress(plain(event.message));
       break;
   }
 }

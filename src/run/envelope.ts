@@ -14,6 +14,8 @@ export type Tally = {
   model: string | null;
   text: string | null;
   usage: Usage;
+  /** US dollars; null as soon as one answer has no known price. */
+  cost: number | null;
   turns: number;
   toolCalls: number;
   undecided: string[];
@@ -41,6 +43,7 @@ export function emptyTally(): Tally {
     model: null,
     text: null,
     usage: noUsage,
+    cost: 0,
     turns: 0,
     toolCalls: 0,
     undecided: [],
@@ -80,6 +83,7 @@ export function envelope({ error, servers, children, ...tally }: Tally) {
     retryAfterMs: error?.retryAfterMs ?? null,
     text: tally.text,
     usage: tally.usage,
+    cost: tally.cost,
     turns: tally.turns,
     toolCalls: tally.toolCalls,
     undecided: tally.undecided,

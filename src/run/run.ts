@@ -31,7 +31,7 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     const skill = await loadSkill(options.skill);
     tally.skill = skill.name;
     using deadline = startDeadline(skill.limits.time, options.signal);
-    yield* watch(attempt(skill, options, tally, deadline.signal), tally);
+    yield* watch(attempt(skill, options, tally, deadline), tally);
   } catch (error) {
     tally.error = options.signal.aborted ? asOmegaError(options.signal.reason) : asOmegaError(error);
   }
@@ -44,7 +44,7 @@ async function* attempt(
   skill: Skill,
   options: RunOptions,
   tally: Tally,
-  signal: AbortSignal,
+  { signal, at: deadlineAt }: Deadline,
 ): AsyncGenerator<RunEvent> {
   const model = yield* chooseModel(skill, options, tally);
   yield { type: "start", run: tally.run, skill: skill.name, model: model.name, at: tally.startedAt };
@@ -73,7 +73,7 @@ async function* attempt(
 
   const prompt = [skill.prompt, ...options.words].join(" ");
   const system = skill.instructions;
-  const text = yield* converse({ model, tools, system, prompt, turns: skill.limits.turns }, signal);
+  const text = yield* converse({ model, tools, system, prompt, turns: skill.limits.turns, deadlineAt }, signal);
   yield { type: "answer", text };
 }
 
@@ -82,8 +82,10 @@ async function* watch(events: AsyncGenerator<RunEvent>, tally: Tally): AsyncGene
   for await (const event of events) {
     if (event.type === "turn") tally.turns = event.turn;
     else if (event.type === "call") tally.toolCalls++;
-    else if (event.type === "usage") tally.usage = addUsage(tally.usage, event.usage);
-    else if (event.type === "answer") tally.text = event.text;
+    else if (event.type === "usage") {
+      tally.usage = addUsage(tally.usage, event.usage);
+      tally.cost = tally.cost === null || event.cost === null ? null : tally.cost + event.cost;
+    } else if (event.type === "answer") tally.text = event.text;
     else if (event.type === "warning") tally.warnings.push(event.message);
     else if (event.type === "fallback") {
       tally.model = event.model;
@@ -102,12 +104,13 @@ function* tellWarnings(tally: Tally): Generator<RunEvent> {
 }
 
 async function* chooseModel(skill: Skill, options: RunOptions, tally: Tally): AsyncGenerator<RunEvent, Model> {
-  const { openModel } = await import("../providers/model.ts");
+  const { keysFound, openModel } = await import("../providers/model.ts");
   // What a flag names is relative to the caller, what a manifest names to the manifest.
   const flag = options.model ?? (skill.model ? undefined : process.env["OMEGA_MODEL"]);
   const choice = flag === undefined ? skill.model : { name: flag, fallbacks: [] };
   if (!choice) {
-    throw new OmegaError("MODEL_UNKNOWN", "no model is set", {
+    const found = keysFound(process.env).join(", ") || "none";
+    throw new OmegaError("MODEL_UNKNOWN", `no model is set (keys found: ${found})`, {
       hint: "give --model provider/name, set model: in the manifest, or export OMEGA_MODEL",
     });
   }
@@ -137,10 +140,13 @@ function refuseUndecided(skill: Skill, offered: readonly { origin: string }[], u
   }
 }
 
-function startDeadline(ms: number, outer: AbortSignal): { signal: AbortSignal; [Symbol.dispose](): void } {
+type Deadline = { signal: AbortSignal; at: number; [Symbol.dispose](): void };
+
+function startDeadline(ms: number, outer: AbortSignal): Deadline {
   const controller = new AbortController();
   const reason = () =>
     new OmegaError("LIMIT_TIME", `the limit of ${ms / 1000} s was reached`, { hint: "raise limits.time" });
   const timer = setTimeout(() => controller.abort(reason()), ms);
-  return { signal: AbortSignal.any([outer, controller.signal]), [Symbol.dispose]: () => clearTimeout(timer) };
+  const signal = AbortSignal.any([outer, controller.signal]);
+  return { signal, at: Date.now() + ms, [Symbol.dispose]: () => clearTimeout(timer) };
 }

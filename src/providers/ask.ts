@@ -1,0 +1,116 @@
+// A wire, an address and a key → a model that can be asked: sends, reads, tries again, and counts the cost.
+
+import type { End, Model, ModelEvent, ModelRequest, ToolDefinition } from "../conversation.ts";
+import { noUsage } from "../conversation.ts";
+import { OmegaError } from "../errors.ts";
+import { ApiError, toOmegaError } from "./failures.ts";
+import { costOf, type Price } from "./prices.ts";
+import { type Backoff, pastDeadline, pause, usualBackoff, waitBeforeRetry } from "./retry.ts";
+import { type Patience, postForEvents } from "./sse.ts";
+import type { BodyOptions, OpenWire, Reading } from "./wire.ts";
+
+const usualPatience: Patience = { firstByteMs: 300_000, silenceMs: 120_000 };
+
+export type Address = {
+  url: string;
+  headers: Record<string, string>;
+  options: Omit<BodyOptions, "dropped">;
+  maxTools: number | undefined;
+  /** Undefined: the table is asked. */
+  price: Price | undefined;
+  /** Tests have less time. */
+  patience?: Partial<Patience & Backoff> | undefined;
+};
+
+export function askable(wire: OpenWire, address: Address): Model {
+  const { label } = address.options;
+  const patience = { ...usualPatience, ...usualBackoff, ...address.patience };
+  const dropped = new Set<string>();
+  const fitTools = toolFitter(wire, label);
+
+  async function* once(body: object, reading: Reading, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    for await (const event of postForEvents({ ...address, body, patience }, signal)) {
+      for (const told of reading.step(event)) {
+        yield told;
+        if (told.type === "end") return;
+      }
+    }
+    yield* reading.finish();
+  }
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    refuseTooManyTools(request, address);
+    const { tools, changes } = fitTools(request.tools);
+    for (const message of changes) yield { type: "debug", message };
+    for (let retry = 0; ; ) {
+      const body = wire.toBody({ ...request, tools }, { ...address.options, dropped });
+      const reading = wire.read(request.messages.length);
+      let called = false;
+      try {
+        for await (const event of once(body, reading, signal)) {
+          called ||= event.type === "call";
+          yield event.type === "end" ? await ended(event, reading) : event;
+        }
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (called && error.retry) {
+          yield await ended({ type: "end", reason: "tool", usage: noUsage, cut: `${label} ${error.message}` }, reading);
+          return;
+        }
+        const field = called ? undefined : refusedField(error, body, wire.optional);
+        if (field !== undefined) {
+          dropped.add(field);
+          yield { type: "debug", message: `${label} does not take ${field}; going on without it` };
+          continue;
+        }
+        const waitMs = called ? undefined : waitBeforeRetry(error, retry++, patience);
+        if (waitMs === undefined) throw toOmegaError(error, label);
+        if (Date.now() + waitMs >= (request.deadlineAt ?? Number.POSITIVE_INFINITY))
+          throw toOmegaError(pastDeadline(error, waitMs), label);
+        yield { type: "retry", reason: toOmegaError(error, label).message, waitMs };
+        await pause(waitMs, signal);
+      }
+    }
+  }
+
+  async function ended(end: End, reading: Reading): Promise<End> {
+    const cost = end.cost ?? (end.cut ? undefined : await costOf(label, end.usage, address.price));
+    return { ...end, cost, raw: { by: label, blocks: reading.blocks() } };
+  }
+
+  return { name: label, stream };
+}
+
+/** A 400 that names a field which the answer can do without. */
+function refusedField(error: ApiError, body: object, optional: OpenWire["optional"]): string | undefined {
+  if (error.status !== 400 && error.status !== 422) return undefined;
+  const sent = JSON.stringify(body);
+  const said = `${error.param} ${error.message}`;
+  return Object.keys(optional).find((field) => optional[field]?.test(said) && sent.includes(`"${field}":`));
+}
+
+/** Each definition is fitted once, and what was changed is told once. */
+function toolFitter(wire: OpenWire, label: string) {
+  const fitted = new Map<ToolDefinition, ToolDefinition>();
+  return (tools: readonly ToolDefinition[]): { tools: ToolDefinition[]; changes: string[] } => {
+    const told: string[] = [];
+    const result = tools.map((tool) => {
+      const known = fitted.get(tool);
+      if (known) return known;
+      const { schema, changes } = wire.fit(tool.inputSchema);
+      for (const change of changes) told.push(`schema of ${tool.origin} for ${label}: ${change}`);
+      const own = { ...tool, inputSchema: schema };
+      fitted.set(tool, own);
+      return own;
+    });
+    return { tools: result, changes: told };
+  };
+}
+
+function refuseTooManyTools({ tools }: ModelRequest, { maxTools, options }: Address): void {
+  if (maxTools === undefined || tools.length <= maxTools) return;
+  throw new OmegaError("TOOLS_TOO_MANY", `${options.label} takes ${maxTools} tools, the skill offers ${tools.length}`, {
+    hint: "name the tools that the skill needs, under tools: of each server",
+  });
+}
