@@ -13,6 +13,8 @@ import { callable } from "../tools/table.ts";
 import { argumentsFromWords } from "../tools/words.ts";
 import { findTarget, print, sharedArgs, usage, withServers } from "./connected.ts";
 
+const MAX_ERROR = 2_000;
+
 const args = {
   ...sharedArgs,
   tool: {
@@ -37,7 +39,9 @@ export default defineCommand({
       signal.throwIfAborted();
       const loss = connection.loss();
       if (loss) throw loss;
-      if (result.answer === undefined && !json) throw new OmegaError("SERVER_REFUSED", describe(result));
+      if (result.answer === undefined && !json) {
+        throw new OmegaError("SERVER_REFUSED", describe(result).slice(0, MAX_ERROR));
+      }
       print(json ? jsonText(result.answer ?? { content: result.content, isError: true }) : describe(result));
       return result.isError ? exitCodeOf("failed") : 0;
     });

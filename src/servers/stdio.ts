@@ -58,16 +58,20 @@ export async function openStdio(server: Server, options: LinkOptions): Promise<L
 
 function speak(child: Child, label: string, maxMessage: number, options: LinkOptions): Pick<Link, "peer" | "gone"> {
   const gone = Promise.withResolvers<OmegaError>();
+  // Counted by ourselves: under Bun the stream's own writableLength stays 0.
+  let unsent = 0;
   const peer = createPeer({
     ...options,
     label,
     onClosed: gone.resolve,
     send(message) {
       // Only a server that has stopped reading lets this grow; what it will never read must not fill our memory.
-      if (child.stdin.writableLength > maxMessage) {
-        throw new OmegaError("SERVER_TIMEOUT", `${label} does not read its input`);
-      }
-      child.stdin.write(`${JSON.stringify(message)}\n`);
+      if (unsent > maxMessage) throw new OmegaError("SERVER_TIMEOUT", `${label} does not read its input`);
+      const line = `${JSON.stringify(message)}\n`;
+      unsent += line.length;
+      child.stdin.write(line, () => {
+        unsent -= line.length;
+      });
     },
   });
   let outputEnded = false;

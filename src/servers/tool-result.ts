@@ -4,16 +4,24 @@
 import { errorResult, type Image, type Text, type ToolResult } from "../conversation.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 
+const MAX_BLOCKS = 10_000;
+
 export function parseToolResult(answer: unknown): ToolResult {
   if (answer === null || answer === undefined) return errorResult("the tool answered nothing");
   if (!isObject(answer)) return { content: [text(JSON.stringify(answer))], isError: false };
   const isError = answer["isError"] === true;
   const { content, structuredContent } = answer;
-  if (Array.isArray(content) && content.length > 0) return { content: joinText(content.map(parseBlock)), isError };
+  if (Array.isArray(content) && content.length > 0) return { content: joinText(parseBlocks(content)), isError };
   if (structuredContent !== undefined) return { content: [text(JSON.stringify(structuredContent))], isError };
   if (Array.isArray(content)) return { content: [], isError };
   // A bare server answers with a plain object.
   return { content: [text(JSON.stringify(answer))], isError };
+}
+
+function parseBlocks(blocks: readonly unknown[]): (Text | Image)[] {
+  const parsed = blocks.slice(0, MAX_BLOCKS).map(parseBlock);
+  const left = blocks.length - parsed.length;
+  return left > 0 ? [...parsed, text(`[${left} more blocks left out]`)] : parsed;
 }
 
 function parseBlock(block: unknown): Text | Image {

@@ -1,12 +1,15 @@
 // Each class of misbehaviour of a stdio server, by a small server of our own, through the whole of omega.
 
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { modelServer } from "../support/model-server.ts";
-import { omega } from "../support/omega.ts";
+import { omega, startOmega } from "../support/omega.ts";
 import { onServer } from "../support/one-server.ts";
+import { peakMemory, until } from "../support/processes.ts";
 import { fixtureServer, manifest } from "../support/skills.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
+const underDeno = process.env["OMEGA_UNDER_TEST"] === "deno";
 const call = (text: string, id?: string) => ({ ...(id && { id }), tool: "s/echo", arguments: { text } });
 const oneCall = [{ calls: [call("hi", "a")] }, { text: "{{ a }}" }];
 
@@ -29,6 +32,25 @@ test("an endless flood starves no deadline", async () => {
   expect(stderr).toContain('server "s" did not answer tools/call within');
   expect(alive).toEqual([]);
 });
+
+test.if(existsSync("/proc/self/status"))(
+  "a server that asks without end and reads no answer cannot fill the memory",
+  async () => {
+    using folder = temporaryFolder();
+    const server = fixtureServer("asks-without-reading.mjs", {
+      env: { DONE: folder.file("done") },
+      stopGrace: "100ms",
+    });
+    await Bun.write(folder.file("skill.yaml"), manifest({ s: server }));
+    const { child, result } = startOmega(["call", folder.path, "echo", "text=hi"], { timeoutMs: 50_000 });
+    const peak = peakMemory(child.pid ?? 0);
+    expect(await until(() => existsSync(folder.file("done")) || child.exitCode !== null, 40_000)).toBe(true);
+    child.kill("SIGTERM");
+    // Interrupted, or ended before that because the call could not be written.
+    expect([143, 3]).toContain((await result).code ?? -1);
+    expect(peak()).toBeLessThan(underDeno ? 500 : 250);
+  },
+);
 
 test("a message over the limit fails the call with the limit in the error", async () => {
   const { code, stderr } = await onServer("long-line.mjs", ["call", "echo", "text=hi"], {
