@@ -28,8 +28,8 @@ export type Child = {
   exit(): Exit | undefined;
   /** Close stdin → wait → SIGTERM → wait → SIGKILL → await the exit → close our pipe ends. Never rejects. */
   end(options: { graceMs: number; hurry: AbortSignal }): Promise<void>;
-  /** Whether it took a signal of ours to end it. */
-  wasSignalled(): boolean;
+  /** Itself and whoever was in its group, if it took a signal to end them. */
+  signalled: ReadonlySet<number>;
 };
 
 export async function startChild(command: Command): Promise<Child> {
@@ -62,14 +62,16 @@ export async function startChild(command: Command): Promise<Child> {
     });
   };
 
-  let wasSignalled = false;
+  const signalled = new Set<number>();
+  const strike = (name: NodeJS.Signals) => {
+    for (const member of [{ pid }, ...signalGroup(pid, name)]) signalled.add(member.pid);
+  };
   const descend: Child["end"] = async ({ graceMs, hurry }) => {
     stdin.end();
     if (!(await goneWithin(graceMs, hurry))) {
-      wasSignalled = true;
-      signalGroup(pid, "SIGTERM");
+      strike("SIGTERM");
       if (!(await goneWithin(TERM_GRACE_MS, hurry))) {
-        signalGroup(pid, "SIGKILL");
+        strike("SIGKILL");
         await goneWithin(KILL_GRACE_MS, never);
       }
     }
@@ -85,7 +87,7 @@ export async function startChild(command: Command): Promise<Child> {
     exit: () => exit,
     // However many ask, it is ended once.
     end: (options) => (ending ??= descend(options)),
-    wasSignalled: () => wasSignalled,
+    signalled,
     lastWords: (lines) => tail().slice(-lines),
   };
 }

@@ -11,7 +11,7 @@ export type ChildrenSummary = {
   started: number;
   /** Ended by themselves, most of them because their stdin was closed. */
   exited: number;
-  /** Had to be signalled, with what they had left behind. */
+  /** Had to be signalled; what servers had started included. */
   killed: number;
   survivors: number[];
   unseen: number;
@@ -76,8 +76,8 @@ export function openChildren(run: string, journal: Journal, warn: Warn): Childre
       return child;
     },
     summary() {
-      const signalled = children.filter((child) => child.wasSignalled());
-      const killed = new Set([...signalled, ...orphans].map(({ pid }) => pid).concat(...swept.killed));
+      const signalled = children.flatMap((child) => [...child.signalled]);
+      const killed = new Set([...signalled, ...orphans.map(({ pid }) => pid), ...swept.killed]);
       for (const pid of swept.survivors) killed.delete(pid);
       const exited = children.filter(({ pid, exit }) => exit() !== undefined && !killed.has(pid));
       return {

@@ -79,7 +79,7 @@ function lookout({ run, since, noted }: Traces): () => Look {
 async function sweepGroups(noted: readonly ProcessId[]): Promise<Sweep> {
   const isLeft = ({ pid }: ProcessId) => exists(-pid);
   const left = noted.filter(isLeft);
-  for (const { pid } of left) signalGroup(pid, "SIGKILL");
+  for (const { pid } of left) signal(-pid, "SIGKILL");
   for (let round = 0; left.some(isLeft) && round < ROUNDS; round++) await pause(PAUSE_MS);
   const survivors = left.filter(isLeft).map(({ pid }) => pid);
   const killed = left.map(({ pid }) => pid).filter((pid) => !survivors.includes(pid));
@@ -91,17 +91,28 @@ async function sweepGroups(noted: readonly ProcessId[]): Promise<Sweep> {
  * somebody else's yet.
  */
 export function endGroup(leader: number): Process[] {
-  if (!exists(-leader)) return [];
-  const members = listPids()
-    .flatMap((pid) => readProcess(pid) ?? [])
-    .filter(({ group, isZombie }) => group === leader && !isZombie);
-  signalGroup(leader, "SIGKILL");
+  return exists(-leader) ? signalGroup(leader, "SIGKILL") : [];
+}
+
+/**
+ * Signals the group of a child that was started detached (its pid is its group) and says whom that met. Windows has no
+ * groups.
+ */
+export function signalGroup(leader: number, name: NodeJS.Signals): Process[] {
+  const members = membersOf(leader);
+  signal(process.platform === "win32" ? leader : -leader, name);
   return members;
 }
 
-/** Only for the group of a child that was started detached: its pid is its group. Windows has no groups. */
-export function signalGroup(leader: number, name: NodeJS.Signals): void {
-  signal(process.platform === "win32" ? leader : -leader, name);
+function membersOf(leader: number): Process[] {
+  try {
+    const found = listPids().flatMap((pid) => readProcess(pid) ?? []);
+    return found.filter(({ group, isZombie }) => group === leader && !isZombie);
+  } catch (error) {
+    // Counting must not stand in the way of ending; the sweep that follows tells of what it cannot see.
+    if (systemCode(error) === undefined) throw error;
+    return [];
+  }
 }
 
 function signal(target: number, name: NodeJS.Signals): void {

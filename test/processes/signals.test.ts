@@ -5,11 +5,11 @@ import { fixtureServer } from "../support/skills.ts";
 import { strike } from "../support/storm.ts";
 
 test("a signal at any moment ends a run with the right code and leaves nothing", async () => {
-  for (let round = 0; round < 12; round++) await strike(["SIGHUP", "SIGINT", "SIGTERM"], 200);
+  for (let round = 0; round < 12; round++) await strike(["SIGHUP", "SIGINT", "SIGTERM"], 120);
 }, 120_000);
 
 test("kill -9 at any moment leaves nothing, at the latest after the next sweep", async () => {
-  for (let round = 0; round < 6; round++) await strike(["SIGKILL"], 200);
+  for (let round = 0; round < 6; round++) await strike(["SIGKILL"], 120);
 }, 120_000);
 
 test("under nohup a run outlives the hang-up of its terminal", async () => {

@@ -8,7 +8,7 @@ const signals: StormSignal[] = ["SIGHUP", "SIGINT", "SIGTERM", "SIGKILL"];
 
 test(`${ROUNDS} runs hit at random moments leave no process, no temporary file and no journal row`, async () => {
   const strikes: Strike[] = [];
-  for (let round = 0; round < ROUNDS; round++) strikes.push(await strike(signals, 250));
+  for (let round = 0; round < ROUNDS; round++) strikes.push(await strike(signals, 120));
   for (const signal of signals)
     console.log(
       summary(
