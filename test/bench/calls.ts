@@ -2,6 +2,7 @@
 // of tools to the exit.
 
 import { resolve } from "node:path";
+import { cleanEnvironment } from "../support/omega.ts";
 import { fixtureServer } from "../support/skills.ts";
 import { compiled, interleave, printTable, type Sample } from "./measure.ts";
 
@@ -30,7 +31,8 @@ async function measure(binary: string, server: string[]): Promise<Sample> {
 }
 
 async function run(argv: string[]): Promise<string> {
-  const child = Bun.spawn(argv, { stdout: "pipe", stderr: "inherit", stdin: "ignore" });
+  // The clients pass on different parts of the environment, and some variables slow a server's start.
+  const child = Bun.spawn(argv, { env: cleanEnvironment, stdout: "pipe", stderr: "inherit", stdin: "ignore" });
   const text = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error(`${argv[0]} failed`);
   return text;
