@@ -35,6 +35,7 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   } catch (error) {
     tally.error = options.signal.aborted ? asOmegaError(options.signal.reason) : asOmegaError(error);
   }
+  yield* tellUntold(tally);
   tally.error = graver(tally.error, tally.loss());
   return envelope(tally);
 }
@@ -89,10 +90,14 @@ async function* watch(events: AsyncGenerator<RunEvent>, tally: Tally): AsyncGene
       tally.warnings.push(`went on with ${event.model}: ${event.reason}`);
     }
     yield event;
-    for (const message of tally.untold.splice(0)) {
-      tally.warnings.push(message);
-      yield { type: "warning", message };
-    }
+    yield* tellUntold(tally);
+  }
+}
+
+function* tellUntold(tally: Tally): Generator<RunEvent> {
+  for (const message of tally.untold.splice(0)) {
+    tally.warnings.push(message);
+    yield { type: "warning", message };
   }
 }
 
