@@ -27,7 +27,9 @@ const commands: Commands = {
 
 export async function main(words: readonly string[], table: Commands): Promise<void> {
   if (asksVersion(words)) return printVersion(words.includes("--json"));
-  const verbose = words.includes("-v") || words.includes("--verbose");
+  // What follows -- is a server's command line, not ours.
+  const ours = words.slice(0, words.includes("--") ? words.indexOf("--") : undefined);
+  const verbose = ours.includes("-v") || ours.includes("--verbose");
   const lifetime = watchSignals(verbose);
   // A reader that has seen enough closes its end of our stdout; the run goes on and its exit code stands.
   for (const stream of [process.stdout, process.stderr]) {

@@ -67,7 +67,6 @@ export function graver(a: OmegaError | undefined, b: OmegaError | undefined): Om
 export type Envelope = ReturnType<typeof envelope>;
 
 export function envelope({ error, servers, children, ...tally }: Tally) {
-  tally.warnings.push(...tally.untold.splice(0));
   const outcome: Outcome = error?.outcome ?? "done";
   return {
     version: 1,
