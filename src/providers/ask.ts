@@ -6,7 +6,7 @@ import { OmegaError } from "../errors.ts";
 import { ApiError, toOmegaError } from "./failures.ts";
 import { costOf, type Price } from "./prices.ts";
 import { type Backoff, pastDeadline, pause, usualBackoff, waitBeforeRetry } from "./retry.ts";
-import { type Patience, postForEvents } from "./sse.ts";
+import { type Patience, parseEvent, postForEvents } from "./sse.ts";
 import type { BodyOptions, OpenWire, Reading } from "./wire.ts";
 
 const usualPatience: Patience = { firstByteMs: 300_000, silenceMs: 120_000 };
@@ -29,11 +29,21 @@ export function askable(wire: OpenWire, address: Address): Model {
   const fitTools = toolFitter(wire, label);
 
   async function* once(body: object, reading: Reading, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    for await (const event of postForEvents({ ...address, body, patience }, signal)) {
-      for (const told of reading.step(event)) {
-        yield told;
-        if (told.type === "end") return;
+    for await (const batch of postForEvents({ ...address, body, patience }, signal)) {
+      // Pieces of text that have come together are told together.
+      let text = "";
+      for (const data of batch) {
+        for (const told of reading.step(parseEvent(data))) {
+          if (told.type === "text") text += told.text;
+          else {
+            if (text !== "") yield { type: "text", text };
+            text = "";
+            yield told;
+            if (told.type === "end") return;
+          }
+        }
       }
+      if (text !== "") yield { type: "text", text };
     }
     yield* reading.finish();
   }

@@ -57,7 +57,9 @@ export function openWire<State>(wire: Wire<State>): OpenWire {
   const read = (turn: number): Reading => {
     const state = wire.start(turn);
     return {
-      step: (event) => wire.step(state, event),
+      // A list is as many events.
+      step: (event) =>
+        Array.isArray(event) ? event.flatMap((each) => wire.step(state, each)) : wire.step(state, event),
       finish: () => wire.finish(state),
       blocks: () => wire.blocks(state),
     };
