@@ -30,20 +30,7 @@ export function askable(wire: OpenWire, address: Address): Model {
 
   async function* once(body: object, reading: Reading, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     for await (const batch of postForEvents({ ...address, body, patience }, signal)) {
-      // Pieces of text that have come together are told together.
-      let text = "";
-      for (const data of batch) {
-        for (const told of reading.step(parseEvent(data))) {
-          if (told.type === "text") text += told.text;
-          else {
-            if (text !== "") yield { type: "text", text };
-            text = "";
-            yield told;
-            if (told.type === "end") return;
-          }
-        }
-      }
-      if (text !== "") yield { type: "text", text };
+      yield* joinTexts(batch, reading);
     }
     yield* reading.finish();
   }
@@ -60,6 +47,7 @@ export function askable(wire: OpenWire, address: Address): Model {
         for await (const event of once(body, reading, signal)) {
           called ||= event.type === "call";
           yield event.type === "end" ? await ended(event, reading) : event;
+          if (event.type === "end") return;
         }
         return;
       } catch (error) {
@@ -90,6 +78,28 @@ export function askable(wire: OpenWire, address: Address): Model {
   }
 
   return { name: label, stream };
+}
+
+/** Pieces of text that have come together are told together, and before what follows them, be it an error. */
+function* joinTexts(batch: readonly string[], reading: Reading): Generator<ModelEvent> {
+  let text = "";
+  try {
+    for (const data of batch) {
+      for (const told of reading.step(parseEvent(data))) {
+        if (told.type === "text") {
+          text += told.text;
+          continue;
+        }
+        if (text !== "") yield { type: "text", text };
+        text = "";
+        yield told;
+      }
+    }
+  } catch (error) {
+    if (text !== "") yield { type: "text", text };
+    throw error;
+  }
+  if (text !== "") yield { type: "text", text };
 }
 
 /** A 400 that names a field which the answer can do without. */

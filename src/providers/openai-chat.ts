@@ -1,7 +1,6 @@
 // The OpenAI Chat Completions wire, which most other servers speak too, each in its own way. Pure: a request → a body;
 // events → our events.
 
-import { createHash } from "node:crypto";
 import type { Call, Image, Message, ModelEvent, ModelRequest, StopReason, Usage } from "../conversation.ts";
 import { textOf } from "../conversation.ts";
 import { ApiError, failureInStream, truncated } from "./failures.ts";
@@ -99,7 +98,14 @@ function toAssistant({ content, raw }: Message & { role: "assistant" }, options:
 /** Ids that another provider made are too long for some servers. */
 function wireId(id: string, { quirks }: BodyOptions): string {
   if (!quirks.shortIds || /^[a-zA-Z0-9]{9}$/.test(id)) return id;
-  return createHash("sha256").update(id).digest("hex").slice(0, 9);
+  return (hash(id, 0x811c9dc5) + hash(id, 0x1000193)).slice(0, 9);
+}
+
+/** FNV-1a, 8 hex digits: ids only have to differ, and a real hash takes 4 ms to load. */
+function hash(text: string, seed: number): string {
+  let value = seed;
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  return (value >>> 0).toString(16).padStart(8, "0");
 }
 
 type Open = Call & { key: number | undefined; told: boolean };
