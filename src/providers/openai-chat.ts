@@ -12,7 +12,10 @@ function toBody({ system, messages, tools }: ModelRequest, options: BodyOptions)
   const { model, temperature, dropped } = options;
   const body = {
     model,
-    messages: [...(system ? [{ role: "system", content: system }] : []), ...toMessages(messages, options)],
+    messages: markCache(
+      [...(system ? [{ role: "system", content: system }] : []), ...toMessages(messages, options)],
+      options,
+    ),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, inputSchema }) => ({
         type: "function",
@@ -26,6 +29,17 @@ function toBody({ system, messages, tools }: ModelRequest, options: BodyOptions)
     ...effort(options),
   };
   return Object.fromEntries(Object.entries(body).filter(([field]) => !dropped.has(field)));
+}
+
+/** The system prompt, and the history up to the last message that is text alone. */
+function markCache(messages: object[], { model, quirks }: BodyOptions): object[] {
+  if (!quirks.cacheMarks?.test(model)) return messages;
+  const texts = messages.filter((message) => "content" in message && typeof message.content === "string");
+  const marked = new Set([messages[0], texts.at(-1)].filter((message) => message && texts.includes(message)));
+  return messages.map((message) => {
+    if (!marked.has(message) || !("content" in message)) return message;
+    return { ...message, content: [{ type: "text", text: message.content, cache_control: { type: "ephemeral" } }] };
+  });
 }
 
 /** A server that refuses one of the two words takes the other. */

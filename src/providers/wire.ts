@@ -27,6 +27,8 @@ export type Quirks = {
   handBack?: readonly string[];
   /** The word for the longest answer; the other one is tried if it is refused. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** Models whose prompt is cached only where it is marked. */
+  cacheMarks?: RegExp;
   /** Call ids are 9 letters or digits. */
   shortIds?: boolean;
 };
