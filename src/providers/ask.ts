@@ -6,7 +6,7 @@ import { OmegaError } from "../errors.ts";
 import { ApiError, toOmegaError } from "./failures.ts";
 import { costOf, type Price } from "./prices.ts";
 import { type Backoff, pastDeadline, pause, usualBackoff, waitBeforeRetry } from "./retry.ts";
-import { type Patience, postForEvents } from "./sse.ts";
+import { type Patience, parseEvent, postForEvents } from "./sse.ts";
 import type { BodyOptions, OpenWire, Reading } from "./wire.ts";
 
 const usualPatience: Patience = { firstByteMs: 300_000, silenceMs: 120_000 };
@@ -29,11 +29,8 @@ export function askable(wire: OpenWire, address: Address): Model {
   const fitTools = toolFitter(wire, label);
 
   async function* once(body: object, reading: Reading, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    for await (const event of postForEvents({ ...address, body, patience }, signal)) {
-      for (const told of reading.step(event)) {
-        yield told;
-        if (told.type === "end") return;
-      }
+    for await (const batch of postForEvents({ ...address, body, patience }, signal)) {
+      yield* joinTexts(batch, reading);
     }
     yield* reading.finish();
   }
@@ -50,6 +47,7 @@ export function askable(wire: OpenWire, address: Address): Model {
         for await (const event of once(body, reading, signal)) {
           called ||= event.type === "call";
           yield event.type === "end" ? await ended(event, reading) : event;
+          if (event.type === "end") return;
         }
         return;
       } catch (error) {
@@ -80,6 +78,28 @@ export function askable(wire: OpenWire, address: Address): Model {
   }
 
   return { name: label, stream };
+}
+
+/** Pieces of text that have come together are told together, and before what follows them, be it an error. */
+function* joinTexts(batch: readonly string[], reading: Reading): Generator<ModelEvent> {
+  let text = "";
+  try {
+    for (const data of batch) {
+      for (const told of reading.step(parseEvent(data))) {
+        if (told.type === "text") {
+          text += told.text;
+          continue;
+        }
+        if (text !== "") yield { type: "text", text };
+        text = "";
+        yield told;
+      }
+    }
+  } catch (error) {
+    if (text !== "") yield { type: "text", text };
+    throw error;
+  }
+  if (text !== "") yield { type: "text", text };
 }
 
 /** A 400 that names a field which the answer can do without. */

@@ -1,106 +1,12 @@
-// The OpenAI Chat Completions wire, which most other servers speak too, each in its own way. Pure: a request → a body;
-// events → our events.
+// The OpenAI Chat Completions wire, which most other servers speak too, each in its own way. Pure: events → our events; what
+// is asked stands in openai-chat-body.ts.
 
-import { createHash } from "node:crypto";
-import type { Call, Image, Message, ModelEvent, ModelRequest, StopReason, Usage } from "../conversation.ts";
-import { textOf } from "../conversation.ts";
+import type { Call, ModelEvent, StopReason, Usage } from "../conversation.ts";
 import { ApiError, failureInStream, truncated } from "./failures.ts";
 import { argumentsText, count, type Fields, fields, list, text } from "./loose.ts";
+import { toBody } from "./openai-chat-body.ts";
 import { fitRoot } from "./schemas.ts";
-import { type BodyOptions, plainResult, visible, type Wire } from "./wire.ts";
-
-function toBody({ system, messages, tools }: ModelRequest, options: BodyOptions): Record<string, unknown> {
-  const { model, temperature, dropped } = options;
-  const body = {
-    model,
-    messages: [...(system ? [{ role: "system", content: system }] : []), ...toMessages(messages, options)],
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, inputSchema }) => ({
-        type: "function",
-        function: { name, description, parameters: inputSchema },
-      })),
-    }),
-    stream: true,
-    stream_options: { include_usage: true },
-    ...(temperature !== undefined && { temperature }),
-    ...maxTokens(options),
-    ...effort(options),
-  };
-  return Object.fromEntries(Object.entries(body).filter(([field]) => !dropped.has(field)));
-}
-
-/** A server that refuses one of the two words takes the other. */
-function maxTokens({ maxTokens, quirks, dropped }: BodyOptions): Fields {
-  if (maxTokens === undefined) return {};
-  const words = ["max_tokens", "max_completion_tokens"];
-  const first = quirks.maxTokensField ?? "max_tokens";
-  const field = [first, ...words].find((word) => !dropped.has(word));
-  return field === undefined ? {} : { [field]: maxTokens };
-}
-
-function effort({ thinking, quirks }: BodyOptions): Fields {
-  if (thinking === undefined) return {};
-  const level = thinking === "off" ? "none" : thinking;
-  if (quirks.effort === "reasoning") return { reasoning: { effort: level } };
-  if (quirks.effort === "thinking") return { thinking: { type: thinking === "off" ? "disabled" : "enabled" } };
-  return { reasoning_effort: level };
-}
-
-/** Results take only text here: their pictures follow all results of the turn, as a user's message. */
-function toMessages(messages: readonly Message[], options: BodyOptions): object[] {
-  const result: object[] = [];
-  let pictures: Image[] = [];
-  for (const message of messages) {
-    if (message.role !== "tool" && pictures.length > 0) {
-      result.push(showPictures(pictures));
-      pictures = [];
-    }
-    if (message.role === "tool") {
-      const shown = visible(message.result.content).filter((part) => part.type === "image");
-      const note = shown.length > 0 ? `\n[${shown.length} picture(s) in the next message]` : "";
-      const content = `${plainResult(message.result)}${note}`.trim();
-      result.push({ role: "tool", tool_call_id: wireId(message.callId, options), content });
-      pictures.push(...shown);
-    } else if (message.role === "user") result.push({ role: "user", content: userContent(message.content) });
-    else result.push(toAssistant(message, options));
-  }
-  return pictures.length > 0 ? [...result, showPictures(pictures)] : result;
-}
-
-const showPictures = (pictures: Image[]) => ({ role: "user", content: pictures.map(toPicture) });
-const toPicture = ({ mimeType, data }: Image) => ({
-  type: "image_url",
-  image_url: { url: `data:${mimeType};base64,${data}` },
-});
-
-function userContent(content: (Message & { role: "user" })["content"]): string | object[] {
-  const shown = visible(content);
-  if (shown.every((part) => part.type === "text")) return textOf(shown);
-  return shown.map((part) => (part.type === "image" ? toPicture(part) : part));
-}
-
-function toAssistant({ content, raw }: Message & { role: "assistant" }, options: BodyOptions): object {
-  const calls = content.filter((part) => part.type === "call");
-  const own = raw?.by === options.label ? fields(raw.blocks[0]) : {};
-  return {
-    role: "assistant",
-    content: own["content"] ?? (textOf(content) || (calls.length > 0 ? null : "")),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map((call) => ({
-        id: wireId(call.id, options),
-        type: "function",
-        function: { name: call.name, arguments: call.arguments || "{}" },
-      })),
-      ...Object.fromEntries((options.quirks.handBack ?? []).filter((key) => own[key]).map((key) => [key, own[key]])),
-    }),
-  };
-}
-
-/** Ids that another provider made are too long for some servers. */
-function wireId(id: string, { quirks }: BodyOptions): string {
-  if (!quirks.shortIds || /^[a-zA-Z0-9]{9}$/.test(id)) return id;
-  return createHash("sha256").update(id).digest("hex").slice(0, 9);
-}
+import type { Wire } from "./wire.ts";
 
 type Open = Call & { key: number | undefined; told: boolean };
 

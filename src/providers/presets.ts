@@ -110,7 +110,7 @@ export const presets: Record<string, Preset> = {
   }),
   vllm: compatible("VLLM", "http://127.0.0.1:8000/v1", { needsKey: false, quirks: { handBack: [] } }),
   openrouter: compatible("OPENROUTER", "https://openrouter.ai/api/v1", {
-    quirks: { effort: "reasoning", handBack: ["reasoning_details"] },
+    quirks: { effort: "reasoning", handBack: ["reasoning_details"], cacheMarks: /^anthropic\// },
   }),
   groq: compatible("GROQ", "https://api.groq.com/openai/v1", {
     maxTools: 128,

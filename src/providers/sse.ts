@@ -1,5 +1,5 @@
-// A POST to a model's API → the events of its answer, parsed. Bytes may be cut anywhere. A JSON answer to a streaming request
-// is one event (or, if it is a list, one each). A server that falls silent is left.
+// A POST to a model's API → the data of its events, in the batches in which they come. Bytes may be cut anywhere. A JSON
+// answer to a streaming request is one event. A server that falls silent is left.
 
 import { createParser } from "eventsource-parser";
 import { systemCode } from "../errors.ts";
@@ -19,7 +19,7 @@ export type Patience = {
 
 export type ModelPost = { url: string; headers: Record<string, string>; body: unknown; patience: Patience };
 
-export async function* postForEvents(post: ModelPost, signal: AbortSignal): AsyncGenerator<unknown> {
+export async function* postForEvents(post: ModelPost, signal: AbortSignal): AsyncGenerator<string[]> {
   using watch = watchSilence(post.patience, signal);
   let trouble = `cannot be reached at ${new URL(post.url).origin}`;
   try {
@@ -50,12 +50,12 @@ function send({ url, headers, body }: ModelPost, signal: AbortSignal): Promise<R
   return fetch(url, options);
 }
 
-/** Bytes, cut anywhere → events. */
+/** Bytes, cut anywhere → the data of events. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   heard: () => void = () => undefined,
-): AsyncGenerator<unknown> {
-  const events: string[] = [];
+): AsyncGenerator<string[]> {
+  let events: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => events.push(data), maxBufferSize: MAX_EVENT_CHARACTERS });
   const decoder = new TextDecoder();
   const reader = body.getReader();
@@ -74,19 +74,17 @@ export async function* readEvents(
       }
       if (json === undefined) {
         parser.feed(text);
-        for (const data of events) yield parseEvent(data);
-        events.length = 0;
+        if (events.length > 0) yield events;
+        events = [];
       } else {
         json += text;
         if (json.length > MAX_EVENT_CHARACTERS) throw new ApiError("unavailable", "sent an answer without an end");
       }
     }
-    if (json !== undefined) yield* [parseEvent(json)].flat();
-    else {
-      // The last frame may lack its blank line.
-      parser.feed("\n\n");
-      for (const data of events) yield parseEvent(data);
-    }
+    // The last frame may lack its blank line.
+    if (json === undefined) parser.feed("\n\n");
+    else events.push(json);
+    yield events;
   } finally {
     void readAway(reader);
   }
@@ -115,7 +113,7 @@ async function readSome(body: ReadableStream<Uint8Array>): Promise<string> {
   return text.slice(0, MAX_ERROR_CHARACTERS);
 }
 
-function parseEvent(data: string): unknown {
+export function parseEvent(data: string): unknown {
   if (data === "[DONE]") return data;
   try {
     return JSON.parse(data);

@@ -27,6 +27,8 @@ export type Quirks = {
   handBack?: readonly string[];
   /** The word for the longest answer; the other one is tried if it is refused. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** Models whose prompt is cached only where it is marked. */
+  cacheMarks?: RegExp;
   /** Call ids are 9 letters or digits. */
   shortIds?: boolean;
 };
@@ -57,7 +59,9 @@ export function openWire<State>(wire: Wire<State>): OpenWire {
   const read = (turn: number): Reading => {
     const state = wire.start(turn);
     return {
-      step: (event) => wire.step(state, event),
+      // A list is as many events.
+      step: (event) =>
+        Array.isArray(event) ? event.flatMap((each) => wire.step(state, each)) : wire.step(state, event),
       finish: () => wire.finish(state),
       blocks: () => wire.blocks(state),
     };

@@ -5,6 +5,7 @@ import type { ModelChoice } from "../../src/manifest/skill.ts";
 import { keysFound, locate, openModel } from "../../src/providers/model.ts";
 import { presets } from "../../src/providers/presets.ts";
 import { collect, hasty, question } from "../support/ask.ts";
+import { root } from "../support/omega.ts";
 import { wireServer } from "../support/wire-server.ts";
 
 const place = (name: string, environment: Record<string, string>, more: Partial<ModelChoice> = {}) =>
@@ -214,4 +215,16 @@ test("more tools than the provider takes are refused before anything is sent, wi
     message: "openai/m takes 128 tools, the skill offers 129",
     hint: expect.stringContaining("tools:"),
   });
+});
+
+test("a wire is loaded only when a model that speaks it is opened", async () => {
+  const sources = await Array.fromAsync(new Bun.Glob("src/**/*.ts").scan(root), (file) =>
+    Bun.file(`${root}/${file}`).text(),
+  );
+  const statics = sources.flatMap(
+    (source) =>
+      source.match(/^import .* from ".*\/(anthropic|openai-responses|openai-chat|gemini|price-table|replay)\.ts"/gm) ??
+      [],
+  );
+  expect(statics.filter((line) => !line.startsWith("import type"))).toEqual([]);
 });

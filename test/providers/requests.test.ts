@@ -263,3 +263,16 @@ test("Anthropic's cache is marked at the tools, the system prompt and the last t
   expect(JSON.stringify(server.requests[0]?.body).match(/cache_control/g)).toHaveLength(4);
   expect(server.requests[0]?.body.messages.at(-1).content.at(-1).cache_control).toEqual({ type: "ephemeral" });
 });
+
+test("Claude behind OpenRouter has its cache marked at the system prompt and the last message; other models have none", async () => {
+  await using server = await wireServer(() => ({ status: 400, body: "{}" }));
+  for (const name of ["openrouter/anthropic/claude-sonnet-4.5", "openrouter/x/y"]) {
+    await collect((await open(name, server.url)).stream(request, new AbortController().signal));
+  }
+  const [claude, other] = server.requests.map(({ body }) => body);
+  const mark = { cache_control: { type: "ephemeral" } };
+  expect(claude.messages[0]).toEqual({ role: "system", content: [{ type: "text", text: "Be brief.", ...mark }] });
+  expect(claude.messages.at(-1)).toEqual({ role: "user", content: [{ type: "text", text: "Thanks.", ...mark }] });
+  expect(JSON.stringify(claude).match(/cache_control/g)).toHaveLength(2);
+  expect(JSON.stringify(other)).not.toContain("cache_control");
+});

@@ -50,7 +50,7 @@ describe("a stream cut at 200 random bytes says the same:", () => {
         for (const byte of source) yield Uint8Array.of(byte);
       })() as any,
     ).body!;
-    expect(await Array.fromAsync(readEvents(body))).toEqual([{ a: "ü😀" }, [1], { b: 2 }]);
+    expect((await Array.fromAsync(readEvents(body))).flat()).toEqual(['{"a":"ü😀"}', "[1]", '{"b":2}']);
   });
 });
 
