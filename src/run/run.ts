@@ -5,17 +5,14 @@ import { addUsage } from "../conversation.ts";
 import { asOmegaError, OmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
 import { converse } from "../loop/converse.ts";
-import { loadSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
 import { openChildren } from "../processes/children.ts";
 import { checkNamedTools, toolTable } from "../tools/table.ts";
 import { type Envelope, emptyTally, envelope, type Tally } from "./envelope.ts";
+import { type Given, prepare } from "./prepare.ts";
 import { connectAll } from "./ready.ts";
 
-export type RunOptions = {
-  skill: string;
-  /** Words after the skill, appended to its prompt. */
-  words: readonly string[];
+export type RunOptions = Given & {
   model: string | undefined;
   /** Allow the tools that nobody has decided on. */
   yes: boolean;
@@ -28,7 +25,7 @@ export type RunOptions = {
 export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelope> {
   const tally = emptyTally();
   try {
-    const skill = await loadSkill(options.skill);
+    const skill = await prepare(options, { run: tally.run, now: new Date(tally.startedAt) });
     tally.skill = skill.name;
     using deadline = startDeadline(skill.limits.time, options.signal);
     yield* watch(attempt(skill, options, tally, deadline.signal), tally);
@@ -44,12 +41,13 @@ async function* attempt(
   tally: Tally,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
+  for (const message of skill.warnings) yield { type: "warning", message };
   const model = yield* chooseModel(skill, options, tally);
   yield { type: "start", run: tally.run, skill: skill.name, model: model.name, at: tally.startedAt };
 
   await using children = openChildren(tally.run);
   tally.children = children.summary;
-  await using servers = await connectAll(skill.servers, { ...options, children, cwd: process.cwd(), signal, tally });
+  await using servers = await connectAll(skill.servers, { ...options, children, cwd: skill.workdir, signal, tally });
   for (const { state, warnings } of servers.connections) {
     const { name, protocol, tools, readyMs } = state();
     yield { type: "server", name, protocol: protocol ?? "", tools, readyMs: readyMs ?? 0 };
@@ -60,8 +58,7 @@ async function* attempt(
   tally.undecided = tools.undecided;
   refuseUndecided(skill, tools.definitions, tools.undecided);
 
-  const prompt = [skill.prompt, ...options.words].join(" ");
-  const system = skill.instructions;
+  const { instructions: system, prompt } = skill;
   const text = yield* converse({ model, tools, system, prompt, turns: skill.limits.turns }, signal);
   yield { type: "answer", text };
 }
