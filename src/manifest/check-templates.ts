@@ -11,13 +11,14 @@ import { fillTemplate } from "./template.ts";
 export async function checkTemplates(skill: CheckedSkill): Promise<void> {
   const { manifest, fields } = skill;
   const problems: Problem[] = [];
+  const report = (problem: Problem) => problems.push(problem);
   const withKnown =
     (known: readonly string[]): Fill =>
     (text, path, { variables = false, forModel = false }) => {
       fillTemplate(text, {
         value: checkValue(manifest.inputs, known, forModel),
         variable: variables ? checkVariable : undefined,
-        onProblem: (expression, message) => problems.push(templateProblem(fields, path, expression, message)),
+        onProblem: atField(fields, path, report),
       });
       return text;
     };
@@ -36,7 +37,7 @@ export async function checkTemplates(skill: CheckedSkill): Promise<void> {
       fillTemplate(text, {
         value: checkValue(manifest.inputs, runValues, true),
         isForeign,
-        onProblem: (expression, message) => problems.push(problemAt(place, expression, message)),
+        onProblem: atExpression(place, "", report),
       });
       return text;
     },
@@ -44,12 +45,19 @@ export async function checkTemplates(skill: CheckedSkill): Promise<void> {
   if (problems.length > 0) throw invalid(problems);
 }
 
-export function templateProblem(fields: Fields, path: Path, expression: string, message: string): Problem {
-  return { ...problemAt(fields.locate(path), expression, `${path.join(".")}: ${message}`), hidden: false };
+/** What could not be filled, told at the expression itself. */
+export function atExpression(
+  place: Place,
+  label: string,
+  report: (problem: Problem) => void,
+): (expression: string, message: string, nth: number) => void {
+  return (expression, message, nth) => {
+    const { source } = place;
+    let offset = source.text.indexOf(expression, place.offset);
+    for (let n = 0; n < nth && offset !== -1; n++) offset = source.text.indexOf(expression, offset + expression.length);
+    report({ source, offset: offset === -1 ? place.offset : offset, message: `${label}${message}` });
+  };
 }
 
-/** At the expression itself, where it can be seen from the start of its text. */
-export function problemAt(place: Place, expression: string, message: string): Problem {
-  const offset = place.source.text.indexOf(expression, place.offset);
-  return { ...place, offset: offset === -1 ? place.offset : offset, message };
-}
+export const atField = (fields: Fields, path: Path, report: (problem: Problem) => void) =>
+  atExpression(fields.locate(path), `${path.join(".")}: `, report);

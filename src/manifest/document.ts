@@ -52,13 +52,17 @@ function parseYaml(source: Source, end: number): Document {
       problems.push({ source, offset: alias.range?.[0] ?? 0, message });
     },
   });
-  // One slip leads to many complaints of a parser; the first of each line is the one that helps.
-  const lineOf = (offset: number) => text.slice(0, offset).split("\n").length;
-  const firsts = problems.filter(
-    (a, index) => problems.findIndex((b) => lineOf(a.offset) === lineOf(b.offset)) === index,
-  );
-  if (firsts.length > 0) throw invalid(firsts);
+  if (problems.length > 0) throw invalid(firstOfEachLine(problems));
   return document;
+}
+
+/** One slip leads to many complaints of a parser; the first of each line is the one that helps. */
+function firstOfEachLine(problems: readonly Problem[]): Problem[] {
+  const seen = new Set<number>();
+  return problems.filter(({ source, offset }) => {
+    const lineStart = source.text.lastIndexOf("\n", offset - 1);
+    return !seen.has(lineStart) && seen.add(lineStart);
+  });
 }
 
 function toValue(document: Document, source: Source): unknown {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import type { Secrets } from "../redact.ts";
 import type { AllowedTools } from "./allowed-tools.ts";
-import { templateProblem } from "./check-templates.ts";
+import { atField } from "./check-templates.ts";
 import { type Fill, fillLaunch } from "./fill.ts";
 import type { CheckedSkill } from "./load.ts";
 import { type McpFiles, openMcpFiles } from "./mcp-json.ts";
@@ -21,7 +21,7 @@ type Context = {
   fill: Fill;
   secrets: Secrets;
   allowed: AllowedTools;
-  problems: Problem[];
+  report(problem: Problem): void;
 };
 
 type Declared = CheckedSkill["manifest"]["servers"][string];
@@ -85,7 +85,7 @@ function inherited(name: string, mcp: McpFiles, context: Context): Pick<Server, 
   const launch = fillLaunch({ ...rest, command }, path, (text, at) =>
     fillTemplate(text, {
       variable,
-      onProblem: (expression, message) => context.problems.push(templateProblem(fields, at, expression, message)),
+      onProblem: atField(fields, at, context.report),
     }),
   );
   return launch.cwd === undefined ? launch : { ...launch, cwd: resolve(folder, launch.cwd) };

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
-import { problemAt, templateProblem } from "./check-templates.ts";
+import { atExpression, atField } from "./check-templates.ts";
 import { localDate, localTime } from "./clock.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readInside, readSource } from "./files.ts";
@@ -34,6 +34,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
   const { manifest, fields, dir } = checked;
   const secrets = createSecrets();
   const problems: Problem[] = [];
+  const report = (problem: Problem) => problems.push(problem);
   const inputs = resolveInputs(manifest.inputs, { ...options.inputs, environment: options.environment });
   for (const { name, value, source, secret } of inputs) {
     if (secret) secrets.add({ name, value: String(value), source });
@@ -45,7 +46,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
       fillTemplate(text, {
         value: findValue(inputs, values),
         variable: variables ? variable : undefined,
-        onProblem: (expression, message) => problems.push(templateProblem(fields, path, expression, message)),
+        onProblem: atField(fields, path, report),
       });
   const early: RunValues = {
     today: localDate(options.now),
@@ -66,12 +67,12 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     fill,
     secrets,
     allowed,
-    problems,
+    report,
   });
   const model = manifest.model && fillModel(manifest.model, fill);
   if (model) collectModelSecrets(model, secrets);
   if (model?.baseUrl !== undefined && !URL.canParse(model.baseUrl)) {
-    problems.push({
+    report({
       ...fields.locate(["model", "baseUrl"]),
       message: "model.baseUrl: expected a URL such as https://host/v1",
     });
@@ -82,7 +83,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
       fillTemplate(text, {
         value: findValue(inputs, values),
         isForeign,
-        onProblem: (expression, message) => problems.push(problemAt(place, expression, message)),
+        onProblem: atExpression(place, "", report),
       }),
   });
   const prompt = fillPrompt(manifest, fill);

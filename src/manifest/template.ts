@@ -7,27 +7,31 @@ export type Filler = {
   variable?: ((reference: string) => string) | undefined;
   /** The text was not written for omega: `{{ … }}` that is none of ours stays as it is. */
   isForeign?: boolean | undefined;
-  /** Called for each place that cannot be filled. */
-  onProblem(expression: string, message: string): void;
+  /** Called for each place that cannot be filled; `nth` tells the same expressions of a text apart, from 0. */
+  onProblem(expression: string, message: string, nth: number): void;
 };
 
 export class Unfilled extends Error {}
 
-const templates = /(?<values>\{\{)(?:([^{}\n]*)\}\})?|\$\{(?:([^{}\n]*)\})?/g;
+const templates = /(\{\{)(?:([^{}\n]*)\}\})?|\$\{(?:([^{}\n]*)\})?/g;
 const ours = /^(inputs\.[\w-]+|today|now|run\.id|skill\.dir|workdir)$/;
 
 export function fillTemplate(text: string, filler: Filler): string {
-  return text.replace(templates, (expression: string, braces?: string, value?: string, variable?: string) => {
-    const lookUp = braces ? filler.value : filler.variable;
-    const reference = (braces ? value : variable)?.trim();
-    if (!lookUp || (filler.isForeign && !ours.test(reference ?? ""))) return expression;
-    try {
-      if (reference === undefined) throw new Unfilled(`${expression} is not closed on its line`);
-      return lookUp(reference);
-    } catch (error) {
-      if (!(error instanceof Unfilled)) throw error;
-      filler.onProblem(expression, error.message);
-      return expression;
-    }
-  });
+  return text.replace(
+    templates,
+    (expression: string, braces: string | undefined, value: string, variable: string, at: number) => {
+      const lookUp = braces ? filler.value : filler.variable;
+      const inner: string | undefined = braces ? value : variable;
+      const reference = inner?.trim();
+      if (!lookUp || (filler.isForeign && !ours.test(reference ?? ""))) return expression;
+      try {
+        if (reference === undefined) throw new Unfilled(`${expression} is not closed on its line`);
+        return lookUp(reference);
+      } catch (error) {
+        if (!(error instanceof Unfilled)) throw error;
+        filler.onProblem(expression, error.message, text.slice(0, at).split(expression).length - 1);
+        return expression;
+      }
+    },
+  );
 }
