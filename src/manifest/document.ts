@@ -7,6 +7,9 @@ import { explainSyntax } from "./syntax.ts";
 /** Aliases may save typing; more than this is a bomb. */
 const MAX_ALIASES = 100;
 
+/** Brackets left open at one place. */
+const MAX_DEPTH = 500;
+
 export type Path = readonly PropertyKey[];
 export type Values = Record<string, unknown>;
 
@@ -33,6 +36,8 @@ export function isValues(value: unknown): value is Values {
 
 function parseYaml(source: Source, end: number): Document {
   const text = source.text.slice(0, end);
+  // The parser takes time that grows with the square of the depth.
+  if (depthOf(text) > MAX_DEPTH) throw invalid([{ source, offset: 0, message: "nested too deeply to be a manifest" }]);
   let document: Document;
   try {
     document = parseDocument(text, { prettyErrors: false, logLevel: "error", stringKeys: false });
@@ -54,6 +59,16 @@ function parseYaml(source: Source, end: number): Document {
   });
   if (problems.length > 0) throw invalid(firstOfEachLine(problems));
   return document;
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth = bracket === "[" || bracket === "{" ? depth + 1 : Math.max(0, depth - 1);
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }
 
 /** One slip leads to many complaints of a parser; the first of each line is the one that helps. */
