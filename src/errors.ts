@@ -8,6 +8,8 @@ const codes = {
   USAGE: ["invalid", "usage"],
   /** The manifest cannot be read or is not a skill. */
   MANIFEST_INVALID: ["invalid", "manifest"],
+  /** An input is missing, unknown or of the wrong type. */
+  INPUT_INVALID: ["invalid", "input"],
   /** No such provider, or the name of the model is not `provider/name`. */
   MODEL_UNKNOWN: ["invalid", "model"],
   /** The provider needs a key and none is set. */

@@ -15,6 +15,11 @@ const LEAVING_MS = 250;
 
 const commands: Commands = {
   run: async () => (await import("./cli/run.ts")).default,
+  plan: async () => (await import("./cli/plan.ts")).default,
+  validate: async () => (await import("./cli/validate.ts")).default,
+  schema: async () => (await import("./cli/schema.ts")).default,
+  init: async () => (await import("./cli/init.ts")).default,
+  completions: async () => (await import("./cli/completions.ts")).default,
   servers: async () => (await import("./cli/servers.ts")).default,
   tools: async () => (await import("./cli/tools.ts")).default,
   call: async () => (await import("./cli/call.ts")).default,
@@ -71,7 +76,7 @@ async function dispatch(words: readonly string[], table: Commands, lifetime: Lif
   ]);
   checkFlags(name, rest, await resolved(command.args));
   try {
-    const { result } = await runCommand(command, { rawArgs: rest, data: lifetime });
+    const { result } = await runCommand(command, { rawArgs: rest, data: { ...lifetime, commands: table } });
     return typeof result === "number" ? result : 0;
   } catch (error) {
     if (error instanceof Error && error.name === "CLIError") {

@@ -1,6 +1,6 @@
 import manifest from "../package.json" with { type: "json" };
 
-/** Set by build.ts; a run from source has none. */
+/** Set by build/binary.ts; a run from source has none. */
 declare const OMEGA_BUILD: { commit: string; target: string } | undefined;
 
 export const version: string = manifest.version;

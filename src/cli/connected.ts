@@ -4,15 +4,17 @@
 import { type ArgsDef, parseArgs } from "citty";
 import * as v from "valibot";
 import { OmegaError } from "../errors.ts";
-import { loadSkill } from "../manifest/load.ts";
-import { Manifest, type Server } from "../manifest/skill.ts";
+import { StdioServer } from "../manifest/server-schema.ts";
+import type { Server } from "../manifest/skill.ts";
 import { isObject, RpcError } from "../mcp/json-rpc.ts";
 import { didYouMean } from "../nearest.ts";
 import { openChildren } from "../run/children.ts";
 import { newRunId } from "../run/envelope.ts";
+import { prepare } from "../run/prepare.ts";
 import { connectAll } from "../run/ready.ts";
 import type { Connection, ConnectOptions } from "../servers/connection.ts";
 import { plain } from "../terminal.ts";
+import { givenArgs, readGiven } from "./given.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { createLog } from "./log.ts";
 
@@ -22,6 +24,10 @@ export const sharedArgs = {
     required: false,
     description: "the manifest, or its folder; instead of a skill, a server's command line may follow --",
   },
+  input: givenArgs.input,
+  "input-file": givenArgs["input-file"],
+  "env-file": givenArgs["env-file"],
+  workdir: givenArgs.workdir,
   server: { type: "string", valueHint: "name", description: "only this server of the skill" },
   json: { type: "boolean", description: "print JSON" },
   verbose: { type: "boolean", alias: "v", description: "more on stderr" },
@@ -43,17 +49,14 @@ export async function findTarget(command: string, rawArgs: readonly string[], ar
   if (commandLine.length > 0) return { servers: adHoc(commandLine), words: parsed._, isAdHoc: true };
   const [skill, ...words] = parsed._;
   if (skill === undefined) throw usage(command, "give a skill, or a server's command line after --");
-  const { servers } = await loadSkill(skill);
+  const given = readGiven({ ...parsed, skill, _: [] }, rawArgs.slice(0, end === -1 ? undefined : end));
+  const { servers } = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() });
   return { servers: chosen(servers, parsed["server"]), words, isAdHoc: false };
 }
 
 function adHoc([command, ...args]: readonly string[]): Server[] {
-  const manifest = {
-    description: "a server of the command line",
-    servers: { server: { command, args, tools: ["*"] } },
-  };
-  const { servers } = v.parse(Manifest, manifest);
-  return Object.entries(servers).map(([name, server]) => ({ ...server, name }));
+  const server = v.parse(StdioServer, { command, args, tools: ["*"] });
+  return [{ ...server, name: "server", cwd: process.cwd() }];
 }
 
 function chosen(servers: readonly Server[], name: unknown): readonly Server[] {

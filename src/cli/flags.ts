@@ -34,3 +34,14 @@ export function checkFlags(command: string, words: readonly string[], args: Args
     }
   }
 }
+
+/** All values of a flag that may be repeated; citty keeps the last alone. */
+export function valuesOf(flag: string, words: readonly string[]): string[] {
+  const end = words.indexOf("--");
+  const before = end === -1 ? words : words.slice(0, end);
+  return before.flatMap((word, index) => {
+    if (word.startsWith(`${flag}=`)) return [word.slice(flag.length + 1)];
+    const value = before[index + 1];
+    return word === flag && value !== undefined ? [value] : [];
+  });
+}

@@ -6,7 +6,7 @@ import { type CommandDef, renderUsage } from "citty";
 const root = { name: "omega", description: "Runs a skill on its MCP servers and says truthfully how it went" };
 
 // biome-ignore lint/suspicious/noExplicitAny: citty's command type is invariant in its arguments
-type Commands = Record<string, () => Promise<CommandDef<any>>>;
+export type Commands = Record<string, () => Promise<CommandDef<any>>>;
 
 export async function helpText(commands: Commands, name: string | undefined): Promise<string> {
   const command = name === undefined ? undefined : await commands[name]?.();

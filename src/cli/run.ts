@@ -1,6 +1,7 @@
 import { defineCommand } from "citty";
 import { createReporter, type Format, formats } from "../report/report.ts";
 import { run } from "../run/run.ts";
+import { givenArgs, readGiven } from "./given.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { createLog } from "./log.ts";
 
@@ -15,6 +16,7 @@ export default defineCommand({
       required: true,
       description: "the manifest, or its folder; words after it are added to the prompt",
     },
+    ...givenArgs,
     model: { type: "string", valueHint: "provider/name", description: "the model to ask, instead of the manifest's" },
     format: { type: "enum", options: [...formats], default: "text", description: "what stdout gets" },
     json: { type: "boolean", description: "the same as --format json" },
@@ -22,7 +24,7 @@ export default defineCommand({
     quiet: { type: "boolean", description: "no progress, only warnings and errors" },
     verbose: { type: "boolean", alias: "v", description: "more on stderr" },
   },
-  async run({ args, data }) {
+  async run({ args, rawArgs, data }) {
     const { signal, hurry }: Lifetime = data;
     const log = createLog(args.quiet ? "quiet" : args.verbose ? "verbose" : "normal");
     const format: Format = args.json ? "json" : args.format;
@@ -33,8 +35,7 @@ export default defineCommand({
       error: (line) => log.error(line),
     });
     const events = run({
-      skill: args.skill,
-      words: args._.slice(1),
+      ...readGiven(args, rawArgs),
       model: args.model,
       yes: args.yes ?? false,
       signal,

@@ -5,17 +5,14 @@ import { addUsage } from "../conversation.ts";
 import { asOmegaError, OmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
 import { converse } from "../loop/converse.ts";
-import { loadSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
 import { missingTools, toolTable } from "../tools/table.ts";
 import { openChildren } from "./children.ts";
 import { type Envelope, emptyTally, envelope, graver, type Tally } from "./envelope.ts";
+import { type Given, prepare } from "./prepare.ts";
 import { connectAll } from "./ready.ts";
 
-export type RunOptions = {
-  skill: string;
-  /** Words after the skill, appended to its prompt. */
-  words: readonly string[];
+export type RunOptions = Given & {
   model: string | undefined;
   /** Allow the tools that nobody has decided on. */
   yes: boolean;
@@ -28,7 +25,7 @@ export type RunOptions = {
 export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelope> {
   const tally = emptyTally();
   try {
-    const skill = await loadSkill(options.skill);
+    const skill = await prepare(options, { run: tally.run, now: new Date(tally.startedAt) });
     tally.skill = skill.name;
     using deadline = startDeadline(skill.limits.time, options.signal);
     yield* watch(attempt(skill, options, tally, deadline), tally);
@@ -46,6 +43,7 @@ async function* attempt(
   tally: Tally,
   { signal, at: deadlineAt }: Deadline,
 ): AsyncGenerator<RunEvent> {
+  for (const message of skill.warnings) yield { type: "warning", message };
   const model = yield* chooseModel(skill, options, tally);
   yield { type: "start", run: tally.run, skill: skill.name, model: model.name, at: tally.startedAt };
 
@@ -54,7 +52,7 @@ async function* attempt(
   await using servers = await connectAll(skill.servers, {
     ...options,
     children,
-    cwd: process.cwd(),
+    cwd: skill.workdir,
     signal,
     onState: (state) => tally.servers.set(state.name, state),
     onWarning: (message) => tally.untold.push(message),
@@ -71,8 +69,7 @@ async function* attempt(
   tally.undecided = tools.undecided;
   refuseUndecided(skill, tools.definitions, tools.undecided);
 
-  const prompt = [skill.prompt, ...options.words].join(" ");
-  const system = skill.instructions;
+  const { instructions: system, prompt } = skill;
   const text = yield* converse({ model, tools, system, prompt, turns: skill.limits.turns, deadlineAt }, signal);
   yield { type: "answer", text };
 }

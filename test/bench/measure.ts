@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { compile } from "../../build.ts";
+import { compile } from "../../build/binary.ts";
 import { root } from "../support/omega.ts";
 
 export const omegaBinary = resolve(root, "dist/omega");

@@ -1,6 +1,8 @@
 // omega's own connection, as a run has it: journal, guardian, sweep and all.
 
+import * as v from "valibot";
 import { textOf } from "../../../src/conversation.ts";
+import { StdioServer } from "../../../src/manifest/server-schema.ts";
 import { openChildren } from "../../../src/run/children.ts";
 import { newRunId } from "../../../src/run/envelope.ts";
 import { connect } from "../../../src/servers/connection.ts";
@@ -11,21 +13,7 @@ await drive(async (command, args) => {
   const children = await openChildren(newRunId(new Date().toISOString()), onWarning);
   const { signal } = new AbortController();
   const connection = await connect(
-    {
-      name: "echo",
-      command,
-      args,
-      env: {},
-      tools: ["*"],
-      required: true,
-      startupTimeout: 120_000,
-      timeout: 120_000,
-      stopGrace: 2_000,
-      maxMessage: 10_000_000,
-      concurrency: 64,
-      restart: "never",
-      protocol: "auto",
-    },
+    { ...v.parse(StdioServer, { command, args, concurrency: 64 }), name: "echo", cwd: process.cwd() },
     { children, cwd: process.cwd(), signal, hurry: signal, onState: () => undefined, onWarning },
   );
   return {

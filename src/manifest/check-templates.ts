@@ -1,0 +1,63 @@
+// Every template of a manifest refers to something that exists. No value is needed for that.
+
+import type { Fields, Path } from "./document.ts";
+import { type Fill, fillLaunch, fillModel, fillPrompt } from "./fill.ts";
+import { readInstructions } from "./instructions.ts";
+import type { CheckedSkill } from "./load.ts";
+import { invalid, type Place, type Problem } from "./problem.ts";
+import { checkValue, checkVariable, runValues } from "./references.ts";
+import { fillTemplate } from "./template.ts";
+
+export async function checkTemplates(skill: CheckedSkill): Promise<void> {
+  const { manifest, fields } = skill;
+  const problems: Problem[] = [];
+  const report = (problem: Problem) => problems.push(problem);
+  const withKnown =
+    (known: readonly string[]): Fill =>
+    (text, path, { variables = false, forModel = false }) => {
+      fillTemplate(text, {
+        value: checkValue(manifest.inputs, known, forModel),
+        variable: variables ? checkVariable : undefined,
+        onProblem: atField(fields, path, report),
+      });
+      return text;
+    };
+  const fill = withKnown(runValues);
+  const beforeWorkdir = withKnown(runValues.filter((name) => name !== "workdir"));
+  if (manifest.workdir !== undefined) beforeWorkdir(manifest.workdir, ["workdir"], {});
+  if (manifest.envFile !== undefined) fill(manifest.envFile, ["envFile"], {});
+  for (const [name, server] of Object.entries(manifest.servers)) {
+    if ("command" in server) fillLaunch(server, ["servers", name], fill);
+  }
+  if (manifest.model) fillModel(manifest.model, fill);
+  fillPrompt(manifest, fill);
+  await readInstructions(skill, {
+    fillPath: (text) => fill(text, ["instructions", "file"], {}),
+    fillText(text, place, isForeign) {
+      fillTemplate(text, {
+        value: checkValue(manifest.inputs, runValues, true),
+        isForeign,
+        onProblem: atExpression(place, "", report),
+      });
+      return text;
+    },
+  });
+  if (problems.length > 0) throw invalid(problems);
+}
+
+/** What could not be filled, told at the expression itself. */
+export function atExpression(
+  place: Place,
+  label: string,
+  report: (problem: Problem) => void,
+): (expression: string, message: string, nth: number) => void {
+  return (expression, message, nth) => {
+    const { source } = place;
+    let offset = source.text.indexOf(expression, place.offset);
+    for (let n = 0; n < nth && offset !== -1; n++) offset = source.text.indexOf(expression, offset + expression.length);
+    report({ source, offset: offset === -1 ? place.offset : offset, message: `${label}${message}` });
+  };
+}
+
+export const atField = (fields: Fields, path: Path, report: (problem: Problem) => void) =>
+  atExpression(fields.locate(path), `${path.join(".")}: `, report);

@@ -1,0 +1,156 @@
+// A checked skill and what this run is given → the Skill. Nothing has started yet; all that is not set is told here.
+
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { OmegaError } from "../errors.ts";
+import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
+import { allowedTools } from "./allowed-tools.ts";
+import { atExpression, atField } from "./check-templates.ts";
+import { localDate, localTime } from "./clock.ts";
+import { parseEnvFile } from "./env-file.ts";
+import { readInside, readSource } from "./files.ts";
+import { type Fill, fillModel, fillPrompt } from "./fill.ts";
+import { type GivenInputs, resolveInputs } from "./inputs.ts";
+import { readInstructions } from "./instructions.ts";
+import type { CheckedSkill } from "./load.ts";
+import { invalid, type Problem } from "./problem.ts";
+import { findValue, findVariable, isSecretName, type RunValues } from "./references.ts";
+import { resolveServers } from "./resolve-servers.ts";
+import type { ModelChoice, Skill } from "./skill.ts";
+import { fillTemplate } from "./template.ts";
+
+export type LoadOptions = {
+  run: string;
+  now: Date;
+  /** The caller's folder: what flags name is relative to it. */
+  cwd: string;
+  environment: NodeJS.ProcessEnv;
+  inputs: Omit<GivenInputs, "environment">;
+  workdir?: string | undefined;
+  envFile?: string | undefined;
+};
+
+export async function resolveSkill(checked: CheckedSkill, options: LoadOptions): Promise<Skill> {
+  const { manifest, fields, dir } = checked;
+  const secrets = createSecrets();
+  const problems: Problem[] = [];
+  const report = (problem: Problem) => problems.push(problem);
+  const inputs = resolveInputs(manifest.inputs, { ...options.inputs, environment: options.environment });
+  for (const { name, value, source, secret } of inputs) {
+    if (secret) secrets.add({ name, value: String(value), source });
+  }
+
+  const fillWith =
+    (values: RunValues, variable?: (reference: string) => string): Fill =>
+    (text, path, { variables = false }) =>
+      fillTemplate(text, {
+        value: findValue(inputs, values),
+        variable: variables ? variable : undefined,
+        onProblem: atField(fields, path, report),
+      });
+  const early: RunValues = {
+    today: localDate(options.now),
+    now: localTime(options.now),
+    "run.id": options.run,
+    "skill.dir": dir,
+  };
+  const workdir = await findWorkdir(checked, options, fillWith(early));
+  const values = { ...early, workdir };
+  const variables = await readVariables(checked, options, fillWith(values));
+  const fill = fillWith(values, findVariable({ ...variables, dir, secrets }));
+
+  const allowed = allowedTools(manifest);
+  const { servers, warnings } = await resolveServers(checked, {
+    ...options,
+    ...variables,
+    workdir,
+    fill,
+    secrets,
+    allowed,
+    report,
+  });
+  const model = manifest.model && fillModel(manifest.model, fill);
+  if (model) collectModelSecrets(model, secrets);
+  if (model?.baseUrl !== undefined && !URL.canParse(model.baseUrl)) {
+    report({
+      ...fields.locate(["model", "baseUrl"]),
+      message: "model.baseUrl: expected a URL such as https://host/v1",
+    });
+  }
+  const instructions = await readInstructions(checked, {
+    fillPath: (text) => fill(text, ["instructions", "file"], {}),
+    fillText: (text, place, isForeign) =>
+      fillTemplate(text, {
+        value: findValue(inputs, values),
+        isForeign,
+        onProblem: atExpression(place, "", report),
+      }),
+  });
+  const prompt = fillPrompt(manifest, fill);
+  if (problems.length > 0) throw invalid(problems);
+
+  return {
+    name: checked.name,
+    description: manifest.description,
+    version: manifest.version,
+    file: checked.file,
+    dir,
+    workdir,
+    inputs,
+    model,
+    servers,
+    instructions,
+    prompt,
+    limits: manifest.limits,
+    secrets,
+    warnings: [...checked.warnings, ...allowed.warnings, ...warnings, ...shortSecrets(secrets)],
+  };
+}
+
+async function findWorkdir({ manifest, fields }: CheckedSkill, options: LoadOptions, fill: Fill): Promise<string> {
+  const declared = manifest.workdir;
+  const path = resolve(
+    options.cwd,
+    options.workdir ?? (declared === undefined ? "." : fill(declared, ["workdir"], {})),
+  );
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder) return path;
+  if (options.workdir !== undefined) throw new OmegaError("USAGE", `--workdir: no such folder: ${path}`);
+  throw invalid([{ ...fields.locate(["workdir"]), message: `workdir: no such folder: ${path}` }]);
+}
+
+/** What `${NAME}` finds: the environment, then --env-file, then envFile. */
+async function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptions, fill: Fill) {
+  const own =
+    manifest.envFile === undefined ? undefined : await readInside(dir, fill(manifest.envFile, ["envFile"], {}));
+  const given = options.envFile === undefined ? undefined : await readSource(resolve(options.cwd, options.envFile));
+  const inOwn = own ? parseEnvFile(own) : {};
+  const inGiven = given ? parseEnvFile(given) : {};
+  return {
+    environment: { ...inOwn, ...inGiven, ...options.environment },
+    sourceOf: (name: string) =>
+      name in options.environment ? "the environment" : name in inGiven ? `${given?.file}` : `${own?.file}`,
+  };
+}
+
+function collectModelSecrets({ apiKey, headers }: ModelChoice, secrets: Secrets): void {
+  if (apiKey !== undefined) secrets.add({ name: "model.apiKey", value: apiKey, source: "the manifest" });
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    // The scheme is no secret, and the key may turn up without it.
+    const secret = value.replace(/^(Bearer|Basic|Token)\s+/i, "");
+    // A short literal (`x-team: docs`) is a word; a short key is told as such where it is put in.
+    if (secret.length >= SHORTEST_SECRET || isSecretName(name)) {
+      secrets.add({ name: `model.headers.${name}`, value: secret, source: "the manifest" });
+    }
+  }
+}
+
+function shortSecrets(secrets: Secrets): string[] {
+  return secrets
+    .list()
+    .filter(({ value }) => value.length < SHORTEST_SECRET)
+    .map(({ name }) => `secret ${name} is shorter than ${SHORTEST_SECRET} characters: it cannot be kept out of logs`);
+}

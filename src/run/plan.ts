@@ -1,0 +1,55 @@
+// What a run would do, as far as it can be told without starting anything. Secrets by name and source, never by value.
+
+import { randomBytes } from "node:crypto";
+import { asText } from "../manifest/inputs.ts";
+import type { Skill } from "../manifest/skill.ts";
+import { withoutSecrets } from "../redact.ts";
+
+export type Plan = ReturnType<typeof planOf>;
+
+/** A run id such as a run would get; it stands for itself in what is shown. */
+export const planRun = () => `plan-${randomBytes(4).toString("hex")}`;
+
+export function planOf(skill: Skill, model: string | undefined) {
+  const secrets = skill.secrets.list();
+  const hide = (text: string) => withoutSecrets(text, secrets);
+  const { baseUrl, headers, apiKey: _, ...choice } = skill.model ?? { name: undefined, fallbacks: [] };
+  const fromFlag = model ?? (skill.model ? undefined : process.env["OMEGA_MODEL"]);
+  return {
+    skill: skill.name,
+    version: skill.version ?? null,
+    description: skill.description,
+    file: skill.file,
+    workdir: hide(skill.workdir),
+    model:
+      fromFlag !== undefined
+        ? { name: fromFlag, fallbacks: [], source: model === undefined ? "$OMEGA_MODEL" : "--model" }
+        : skill.model
+          ? {
+              ...choice,
+              ...(baseUrl !== undefined && { baseUrl: hide(baseUrl) }),
+              ...(headers && { headers: Object.keys(headers) }),
+              source: "the manifest",
+            }
+          : null,
+    inputs: skill.inputs.map(({ name, value, secret, source }) => ({
+      name,
+      value: secret ? `‹${name}›` : hide(asText(value)),
+      source,
+      secret,
+    })),
+    secrets: secrets.map(({ name, source }) => ({ name, source })),
+    servers: skill.servers.map((server) => ({
+      name: server.name,
+      argv: [server.command, ...server.args].map(hide),
+      cwd: hide(server.cwd ?? skill.workdir),
+      env: Object.keys(server.env),
+      tools: server.tools,
+      required: server.required,
+    })),
+    instructions: skill.instructions === undefined ? null : hide(skill.instructions),
+    prompt: hide(skill.prompt),
+    limits: { turns: skill.limits.turns, timeMs: skill.limits.time },
+    warnings: skill.warnings,
+  };
+}

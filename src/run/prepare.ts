@@ -1,0 +1,65 @@
+// What a person gives a run on the command line → the skill of this run. Nothing has started yet.
+
+import { resolve } from "node:path";
+import { OmegaError } from "../errors.ts";
+import { parseFields, type Values } from "../manifest/document.ts";
+import { decode, MAX_BYTES, readSource } from "../manifest/files.ts";
+import { loadSkill } from "../manifest/load.ts";
+import type { Skill } from "../manifest/skill.ts";
+
+export type Given = {
+  /** A skill, or with `match` a folder of skills. */
+  skill: string;
+  match?: string | undefined;
+  /** Words after the skill, appended to its prompt; `-` stands for what stdin says. */
+  words: readonly string[];
+  inputs: readonly string[];
+  inputFile?: string | undefined;
+  envFile?: string | undefined;
+  workdir?: string | undefined;
+};
+
+export async function prepare(given: Given, run: { run: string; now: Date }): Promise<Skill> {
+  refuseTwoClaims(given);
+  const path = given.match === undefined ? given.skill : await matching(given.match, given.skill);
+  const { inputFile, envFile, workdir } = given;
+  const file = inputFile === undefined ? undefined : { name: inputFile, values: await readInputs(inputFile) };
+  const skill = await loadSkill(path, {
+    ...run,
+    cwd: process.cwd(),
+    environment: process.env,
+    inputs: { flags: given.inputs, file },
+    envFile,
+    workdir,
+  });
+  const words: string[] = [];
+  for (const word of given.words) words.push(word === "-" ? await readStdin() : word);
+  return { ...skill, prompt: [skill.prompt, ...words].join(" ") };
+}
+
+function refuseTwoClaims({ words, inputFile }: Given): void {
+  const claims = words.filter((word) => word === "-").length + (inputFile === "-" ? 1 : 0);
+  if (claims > 1) throw new OmegaError("USAGE", "stdin can be read only once, and more than one - asks for it");
+}
+
+async function matching(text: string, folder: string): Promise<string> {
+  const { matchSkill } = await import("../manifest/match.ts");
+  return matchSkill(text, folder);
+}
+
+async function readInputs(name: string): Promise<Values> {
+  const source =
+    name === "-" ? { file: "stdin", text: await readStdin() } : await readSource(resolve(process.cwd(), name));
+  return parseFields(source).values;
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new OmegaError("USAGE", "stdin says more than 1 MB");
+  }
+  return decode(Buffer.concat(chunks), "stdin").replace(/\n$/, "");
+}
