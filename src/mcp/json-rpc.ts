@@ -97,6 +97,7 @@ export function createPeer({ label, send, onRequest, onNotification, onClosed }:
           reject(error);
         },
         progressed() {
+          if (!options.progress) return;
           const left = started + PROGRESS_FACTOR * timeoutMs - performance.now();
           clearTimeout(timer);
           timer = setTimeout(onTimeout, Math.max(0, Math.min(timeoutMs, left)));

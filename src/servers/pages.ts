@@ -26,6 +26,7 @@ export async function listAll(ask: Ask, label: string, method: string, field: st
     cursor = nextCursor(page);
     if (cursor !== undefined && cursors.has(cursor)) throw refuse("comes round to the same page again");
     if (cursor !== undefined) cursors.add(cursor);
+    characters += String(cursor).length;
     if (cursors.size > MAX_PAGES) throw refuse(`has more than ${MAX_PAGES} pages`);
     if (entries.length > MAX_ENTRIES) throw refuse(`has more than ${MAX_ENTRIES} entries`);
     if (characters > MAX_CHARACTERS) throw refuse(`has more than ${MAX_CHARACTERS} characters`);

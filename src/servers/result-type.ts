@@ -23,9 +23,9 @@ export function completeResult(result: unknown, method: string): unknown {
 function requests(inputRequests: unknown): string {
   if (!isObject(inputRequests)) return "it does not say what";
   const described = Object.values(inputRequests).map((request) => {
-    if (!isObject(request)) return "an unknown request";
+    if (!isObject(request) || typeof request["method"] !== "string") return "an unknown request";
     const message = isObject(request["params"]) ? request["params"]["message"] : undefined;
-    return `${String(request["method"])}${typeof message === "string" ? ` ${JSON.stringify(message)}` : ""}`;
+    return `${request["method"]}${typeof message === "string" ? ` ${JSON.stringify(message)}` : ""}`;
   });
   return described.join(", ") || "it does not say what";
 }

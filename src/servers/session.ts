@@ -86,7 +86,7 @@ async function discover(peer: Peer, label: string, ask: Ask): Promise<Session> {
   });
   if (!isObject(result)) throw strangers(label, "nothing");
   const supported = result["supportedVersions"];
-  if (Array.isArray(supported) && !supported.includes(ours)) throw strangers(label, supported.join(", "));
+  if (Array.isArray(supported) && !supported.includes(ours)) throw strangers(label, JSON.stringify(supported));
   return {
     era: "modern",
     protocol: ours,

@@ -13,6 +13,8 @@ import { oneLine } from "../terminal.ts";
 
 /** A server ends and closes its pipes in any order; this long we wait for its exit to tell the true reason. */
 const LAST_WORDS_MS = 100;
+/** What a message that waits to be written holds of our memory beside its text. */
+const MESSAGE_WEIGHT = 1_000;
 
 /** A way to a server, whatever carries it. */
 export type Link = {
@@ -68,9 +70,10 @@ function speak(child: Child, label: string, maxMessage: number, options: LinkOpt
       // Only a server that has stopped reading lets this grow; what it will never read must not fill our memory.
       if (unsent > maxMessage) throw new OmegaError("SERVER_TIMEOUT", `${label} does not read its input`);
       const line = `${JSON.stringify(message)}\n`;
-      unsent += line.length;
+      const weight = line.length + MESSAGE_WEIGHT;
+      unsent += weight;
       child.stdin.write(line, () => {
-        unsent -= line.length;
+        unsent -= weight;
       });
     },
   });

@@ -30,17 +30,21 @@ function parseBlock(block: unknown): Text | Image {
   if (typeof block["text"] === "string") return text(block["text"]);
   if (type === "image" && typeof data === "string" && typeof mimeType === "string") return { type, data, mimeType };
   if (type === "resource" && isObject(resource)) return parseResource(resource);
-  if (type === "resource_link") return text(`[resource ${String(block["name"] ?? "")} at ${String(uri)}]`);
-  if (typeof data === "string")
-    return text(`[${String(type)} ${String(mimeType)}, ${data.length} characters of base64]`);
+  if (type === "resource_link") return text(`[resource ${word(block["name"])} at ${word(uri)}]`);
+  if (typeof data === "string") return text(`[${word(type)} ${word(mimeType)}, ${data.length} characters of base64]`);
   return text(`[content of type ${JSON.stringify(type) ?? "unknown"} that cannot be shown]`);
 }
 
 function parseResource(resource: Record<string, unknown>): Text {
-  const uri = String(resource["uri"] ?? "");
+  const uri = word(resource["uri"]);
   if (typeof resource["text"] === "string") return text(resource["text"]);
   const size = typeof resource["blob"] === "string" ? resource["blob"].length : 0;
-  return text(`[resource ${uri} ${String(resource["mimeType"] ?? "")}, ${size} characters of base64]`);
+  return text(`[resource ${uri} ${word(resource["mimeType"])}, ${size} characters of base64]`);
+}
+
+/** String() would throw on an object that hides its toString. */
+function word(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
 function joinText(blocks: (Text | Image)[]): (Text | Image)[] {

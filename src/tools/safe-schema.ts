@@ -39,7 +39,8 @@ export function safeSchema(root: Params, keepPatterns: boolean): SafeSchema {
   function copyKeyword(key: string, value: unknown, depth: number): [string, unknown][] {
     if (key === "format") return [];
     if (key === "type") checkTypes(value);
-    if ((key === "$ref" || key === "$dynamicRef") && !isLocal(value)) throw new UnsafeSchema(`it refers to ${value}`);
+    if ((key === "$ref" || key === "$dynamicRef") && !isLocal(value))
+      throw new UnsafeSchema(`it refers to ${JSON.stringify(value)}`);
     if (key === "pattern" && !(keepPatterns && typeof value === "string" && isSafePattern(value))) return [];
     if (key === "patternProperties" && isObject(value) && !Object.keys(value).every(isSafePattern)) {
       throw new UnsafeSchema("it has a pattern that could take too long");

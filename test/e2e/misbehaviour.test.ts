@@ -33,12 +33,12 @@ test("an endless flood starves no deadline", async () => {
   expect(alive).toEqual([]);
 });
 
-test.if(existsSync("/proc/self/status"))(
-  "a server that asks without end and reads no answer cannot fill the memory",
-  async () => {
+test.if(existsSync("/proc/self/status")).each([1, 1_000])(
+  "a server that asks without end and reads no answer cannot fill the memory: ids of %d characters",
+  async (length) => {
     using folder = temporaryFolder();
     const server = fixtureServer("asks-without-reading.mjs", {
-      env: { DONE: folder.file("done") },
+      env: { DONE: folder.file("done"), ID_LENGTH: String(length) },
       stopGrace: "100ms",
     });
     await Bun.write(folder.file("skill.yaml"), manifest({ s: server }));
@@ -194,7 +194,7 @@ test("of odd tools the good ones are kept, each under a safe and unique name, an
 test("a schema that cannot be checked is a warning, and the tool can be called", async () => {
   const { code, stdout, stderr } = await onServer("odd-tools.mjs", ["call", "far-schema", "a=1"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "echo: undefined\n" });
-  expect(stderr).toContain("the input schema of s/far-schema cannot be checked: it refers to http://127.0.0.1:9/x");
+  expect(stderr).toContain('the input schema of s/far-schema cannot be checked: it refers to "http://127.0.0.1:9/x"');
 });
 
 for (const [ask, answer] of [

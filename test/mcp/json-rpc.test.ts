@@ -94,6 +94,17 @@ test("initialize is never cancelled", async () => {
   expect(sent).toHaveLength(1);
 });
 
+test("progress that was not asked for lengthens nothing", async () => {
+  const { peer } = wire();
+  const started = performance.now();
+  const request = peer.request("initialize", {}, { timeoutMs: 200, signal: never });
+  const params = { progressToken: 1, progress: 1 };
+  const timer = setInterval(() => peer.receive({ jsonrpc: "2.0", method: "notifications/progress", params }), 20);
+  await expect(request).rejects.toThrow("did not answer initialize");
+  clearInterval(timer);
+  expect(performance.now() - started).toBeLessThan(800);
+});
+
 test("progress lengthens a request's time, but not beyond five times it", async () => {
   const { peer, sent } = wire();
   const started = performance.now();

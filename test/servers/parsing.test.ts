@@ -2,8 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { textOf } from "../../src/conversation.ts";
+import type { Peer } from "../../src/mcp/json-rpc.ts";
 import { listTools, parseTool } from "../../src/servers/discovery.ts";
-import type { Session } from "../../src/servers/session.ts";
+import { openSession, type Session } from "../../src/servers/session.ts";
 import { parseToolResult } from "../../src/servers/tool-result.ts";
 
 const session = { capabilities: { tools: {} } } as unknown as Session;
@@ -70,4 +71,31 @@ test("an empty content is an empty result and no error", () => {
 
 test("structured content without content is given as JSON", () => {
   expect(textOf(parseToolResult({ structuredContent: { n: 1 } }).content)).toBe('{"n":1}');
+});
+
+test("a block whose words are objects that hide their toString is named all the same", () => {
+  const odd = { toString: null, valueOf: null };
+  const content = [
+    { type: "resource_link", name: odd, uri: odd },
+    { type: "resource", resource: { uri: odd, mimeType: odd, blob: "aa" } },
+    { type: odd, mimeType: odd, data: "aa" },
+  ];
+  const json = JSON.stringify(odd);
+  expect(textOf(parseToolResult({ content }).content).split("\n")).toEqual([
+    `[resource ${json} at ${json}]`,
+    `[resource ${json} ${json}, 2 characters of base64]`,
+    `[${json} ${json}, 2 characters of base64]`,
+  ]);
+});
+
+test("a modern server whose revisions are no text is refused by a clear error", async () => {
+  const supportedVersions = [{ toString: null, valueOf: null }];
+  const opening = openSession({} as Peer, "the server", "modern", async () => ({ supportedVersions }));
+  await expect(opening).rejects.toThrow('the server speaks MCP [{"toString":null,"valueOf":null}], omega speaks');
+});
+
+test("cursors count towards what a list may hold", async () => {
+  let page = 0;
+  const ask = async () => ({ tools: [], nextCursor: `${page++}${"c".repeat(8_000_000)}` });
+  await expect(listTools(ask, "s", session)).rejects.toThrow("the list of tools has more than 32000000 characters");
 });
