@@ -5,7 +5,7 @@ import { systemCode } from "../errors.ts";
 
 /** `startTime` counts from the boot: with it a pid names one process for ever, without it a number that is used again. */
 export type ProcessId = { pid: number; startTime: number };
-export type Process = ProcessId & { isZombie: boolean; group: number };
+export type Process = ProcessId & { isZombie: boolean; group: number; session: number };
 
 /** A /proc of another pid namespace would name other processes than `kill` does: as good as none. */
 export function hasProc(): boolean {
@@ -31,11 +31,11 @@ export function listPids(): number[] {
 export function readProcess(pid: number): Process | undefined {
   const file = read(`/proc/${pid}/stat`);
   if (typeof file === "string") return undefined;
-  // "pid (name) state ppid pgrp …": the name may hold spaces and parentheses, so count from its end.
+  // "pid (name) state ppid pgrp session …": the name may hold spaces and parentheses, so count from its end.
   const fields = file.text.slice(file.text.lastIndexOf(")") + 2).split(" ");
   // A dead first thread with living others is a living process.
   const isZombie = (fields[0] === "Z" || fields[0] === "X") && Number(fields[17]) <= 1;
-  return { pid, isZombie, group: Number(fields[2]), startTime: Number(fields[19]) };
+  return { pid, isZombie, group: Number(fields[2]), session: Number(fields[3]), startTime: Number(fields[19]) };
 }
 
 /** 0 where there is no /proc, or no such process. */

@@ -1,6 +1,6 @@
 // Ends what is left of a run. Ours is: what carries the run's cookie, in whatever session or group it hides; a process that
-// the run has noted; and whoever shares a group with one of these, for a group never leaves the session that a child of ours
-// opened. A bare group number proves nothing: it may be somebody else's by now. "Gone" means no such process, or a zombie.
+// the run has noted; and whoever shares a group with one of these, or a session that a noted process opened. A bare number
+// of a group or session proves nothing: it may be somebody else's by now. "Gone" means no such process, or a zombie.
 
 import { systemCode } from "../errors.ts";
 import { COOKIE } from "./environment.ts";
@@ -51,6 +51,7 @@ type Look = { ours: Process[]; unseen: number; isNew: boolean; isUnclear: boolea
 
 /** Each look examines only whom the looks before it have not cleared. */
 function lookout({ run, since, noted }: Traces): () => Look {
+  const opened = new Set(noted.map(({ pid }) => pid));
   const cleared = new Set<number>([process.pid]);
   const unseen = new Set<number>();
   const isOurs = ({ pid, startTime }: Process) =>
@@ -62,8 +63,10 @@ function lookout({ run, since, noted }: Traces): () => Look {
     const found = unknown.flatMap((pid) => readProcess(pid) ?? []);
     const living = found.filter(({ isZombie, group }) => !isZombie && group !== KERNEL_GROUP);
     const answers = new Map(living.map((process) => [process.pid, isOurs(process)]));
-    const groups = new Set(living.filter(({ pid }) => answers.get(pid) === true).map(({ group }) => group));
-    const ours = living.filter(({ group }) => groups.has(group));
+    const proven = living.filter(({ pid }) => answers.get(pid) === true);
+    const groups = new Set(proven.map(({ group }) => group));
+    const sessions = new Set(proven.map(({ session }) => session).filter((session) => opened.has(session)));
+    const ours = living.filter(({ group, session }) => groups.has(group) || sessions.has(session));
     for (const process of found) {
       const answer = answers.get(process.pid);
       if (ours.includes(process) || answer === "empty") continue;
@@ -87,27 +90,28 @@ async function sweepGroups(noted: readonly ProcessId[]): Promise<Sweep> {
 }
 
 /**
- * Ends what a leader left in its group, and says whom. Only right after its exit has been seen: then the number cannot be
+ * Ends what a leader left in its group and session, and says whom. Only right after its exit has been seen: then the number cannot be
  * somebody else's yet.
  */
 export function endGroup(leader: number): Process[] {
-  return exists(-leader) ? signalGroup(leader, "SIGKILL") : [];
+  return signalGroup(leader, "SIGKILL");
 }
 
 /**
- * Signals the group of a child that was started detached (its pid is its group) and says whom that met. Windows has no
- * groups.
+ * Signals the group and session of a child that was started detached (its pid is the number of both) and says whom that
+ * met. Windows has neither.
  */
 export function signalGroup(leader: number, name: NodeJS.Signals): Process[] {
   const members = membersOf(leader);
   signal(process.platform === "win32" ? leader : -leader, name);
+  for (const { pid, group } of members) if (group !== leader) signal(pid, name);
   return members;
 }
 
 function membersOf(leader: number): Process[] {
   try {
     const found = listPids().flatMap((pid) => readProcess(pid) ?? []);
-    return found.filter(({ group, isZombie }) => group === leader && !isZombie);
+    return found.filter(({ group, session, isZombie }) => !isZombie && (group === leader || session === leader));
   } catch (error) {
     // Counting must not stand in the way of ending; the sweep that follows tells of what it cannot see.
     if (systemCode(error) === undefined) throw error;

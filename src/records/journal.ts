@@ -21,6 +21,7 @@ import { omegaHome } from "./home.ts";
 
 /** A file without an owner is being written just now, or its writer died at its first line, before it started anything. */
 const UNWRITTEN_MS = 60_000;
+const MAX_BYTES = 10_000_000;
 
 type Owner = ProcessId & { boot: string; at: number; host: string };
 export type Entry = { run: string; owner: Owner; groups: ProcessId[] };
@@ -92,20 +93,22 @@ const fileOf = (run: string) => join(folder(), run);
 
 function listRuns(): string[] {
   try {
-    return readdirSync(folder());
+    // Nothing but plain files is ours: to read a folder fails, to read a pipe waits for ever.
+    const entries = readdirSync(folder(), { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   } catch (error) {
     if (systemCode(error) === "ENOENT") return [];
     throw new OmegaError("USAGE", `cannot read the journal: ${error}`, { hint: "check OMEGA_HOME", cause: error });
   }
 }
 
-/** Another omega may remove a file while we look. */
+/** Another omega may remove a file while we look; one that we may not read, or of this size, none of ours has written. */
 function readFile(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return statSync(file).size > MAX_BYTES ? "" : readFileSync(file, "utf8");
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return "";
-    throw error;
+    if (systemCode(error) === undefined) throw error;
+    return "";
   }
 }
 

@@ -52,6 +52,13 @@ test("kin without an environment is ended with the group of its server", async (
   expect(isAlive(Number(ready))).toBe(false);
 });
 
+test("kin without an environment that moved to another group is ended with the session of its server", async () => {
+  const { children, ready } = await liveAndEnd(fixtureServer("kin-in-another-group.mjs"));
+  expect(children).toMatchObject({ exited: 1, survivors: [] });
+  expect(children.killed).toBeGreaterThan(0);
+  expect(isAlive(Number(ready))).toBe(false);
+});
+
 test("a server that does not start is started and killed in the counts, with all its kin", async () => {
   using life = openLife(fixtureServer("starts-for-ever.mjs", { startupTimeout: "300ms", stopGrace: "100ms" }));
   const { code, stdout } = await life.start().result;

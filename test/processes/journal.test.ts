@@ -2,7 +2,17 @@
 
 import { expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, utimesSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { left, nothing, openLife } from "../support/lives.ts";
 import { omega } from "../support/omega.ts";
@@ -128,4 +138,16 @@ test("without a place for the journal the run goes on, with one warning, and kil
   expect(code).toBe(0);
   expect(JSON.parse(stdout).warnings).toEqual([expect.anything(), expect.stringContaining("no journal")]);
   expect(left(good)).toEqual(nothing);
+});
+
+test("what is no file of omega's in the journal stops neither a sweep nor the noting of a run", async () => {
+  using life = openLife(fixtureServer("good.mjs"));
+  mkdirSync(life.file("home/journal/folder"), { recursive: true });
+  Bun.spawnSync(["mkfifo", life.file("home/journal/pipe")]);
+  writeFileSync(life.file("home/journal/huge"), "");
+  truncateSync(life.file("home/journal/huge"), 5_000_000_000);
+  const { code, stdout } = await life.start().result;
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).warnings.join()).not.toContain("journal");
+  expect(life.journal().sort()).toEqual(["folder", "huge", "pipe"]);
 });
