@@ -110,6 +110,7 @@ type Block = { value: Fields; json: string; whole: boolean };
 
 /** What has been read of one answer. */
 export type State = {
+  turn: number;
   id: string | undefined;
   blocks: Map<number, Block>;
   calls: number;
@@ -118,8 +119,8 @@ export type State = {
   ended: boolean;
 };
 
-function start(): State {
-  return { id: undefined, blocks: new Map(), calls: 0, usage: {}, word: "", ended: false };
+function start(turn: number): State {
+  return { turn, id: undefined, blocks: new Map(), calls: 0, usage: {}, word: "", ended: false };
 }
 
 function step(state: State, event: unknown): ModelEvent[] {
@@ -149,6 +150,8 @@ function step(state: State, event: unknown): ModelEvent[] {
     case "error":
       throw failureInStream(said);
     default:
+      // Gateways tell errors in words of their own.
+      if (said["error"]) throw failureInStream(said);
       return [];
   }
 }
@@ -200,22 +203,27 @@ function complete(state: State, block: Block | undefined): ModelEvent[] {
   if (!block || block.whole) return [];
   block.whole = true;
   const { value, json } = block;
-  if (json !== "" && "input" in value) value["input"] = argumentsObject(json);
+  if (json !== "") value["input"] = argumentsObject(json);
   if (value["type"] !== "tool_use") return [];
   state.calls++;
+  value["id"] = text(value["id"]) || `call_${state.turn}_${state.calls}`;
+  value["input"] ??= {};
   // The whole input may stand in the first event of the block.
   const call = {
     id: text(value["id"]),
     name: text(value["name"]),
-    arguments: json || JSON.stringify(value["input"] ?? {}),
+    arguments: json || JSON.stringify(value["input"]),
   };
   return [{ type: "call", call: { type: "call", ...call } }];
 }
 
 function end(state: State): ModelEvent[] {
   state.ended = true;
+  // A gateway may leave out the end of a block.
+  const late = [...state.blocks.values()].flatMap((block) => complete(state, block));
   const reason = toReason(state.word);
   return [
+    ...late,
     {
       type: "end",
       reason: state.calls > 0 && reason === "stop" ? "tool" : reason,

@@ -3,6 +3,7 @@
 import type { End, Model, ModelEvent, ModelRequest, ToolDefinition } from "../conversation.ts";
 import { noUsage } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
+import { type Secret, SHORTEST_SECRET, withoutSecrets } from "../redact.ts";
 import { ApiError, toOmegaError } from "./failures.ts";
 import { costOf, type Price } from "./prices.ts";
 import { type Backoff, pastDeadline, pause, usualBackoff, waitBeforeRetry } from "./retry.ts";
@@ -27,6 +28,7 @@ export function askable(wire: OpenWire, address: Address): Model {
   const patience = { ...usualPatience, ...usualBackoff, ...address.patience };
   const dropped = new Set<string>();
   const fitTools = toolFitter(wire, label);
+  const keys = keysIn(address.headers);
 
   async function* once(body: object, reading: Reading, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     for await (const batch of postForEvents({ ...address, body, patience }, signal)) {
@@ -52,6 +54,7 @@ export function askable(wire: OpenWire, address: Address): Model {
         return;
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
+        error.message = withoutSecrets(error.message, keys);
         if (called && error.retry) {
           yield await ended({ type: "end", reason: "tool", usage: noUsage, cut: `${label} ${error.message}` }, reading);
           return;
@@ -78,6 +81,14 @@ export function askable(wire: OpenWire, address: Address): Model {
   }
 
   return { name: label, stream };
+}
+
+/** A server may quote the key it was sent in its error; nobody else is to read it. */
+function keysIn(headers: Record<string, string>): Secret[] {
+  return Object.entries(headers)
+    .filter(([name]) => /auth|key|token/i.test(name))
+    .map(([name, value]) => ({ name, value: value.replace(/^Bearer\s+/i, ""), source: "header" }))
+    .filter(({ value }) => value.length >= SHORTEST_SECRET);
 }
 
 /** Pieces of text that have come together are told together, and before what follows them, be it an error. */

@@ -42,9 +42,13 @@ export const truncated = () => new ApiError("unavailable", "broke off before the
 /** An error inside a stream whose status was 200. */
 export function failureInStream(body: unknown): ApiError {
   const said = read(body);
-  return new ApiError(kindOf(said.code, said), `failed while answering: ${said.message || "no reason given"}`, {
-    retryAfterMs: waitInBody(said),
-  });
+  return new ApiError(
+    kindOf(said.code, said),
+    `failed while answering: ${oneLine(said.message, 300) || "no reason given"}`,
+    {
+      retryAfterMs: waitInBody(said),
+    },
+  );
 }
 
 export function failureOf(response: { status: number; statusText: string; headers: Headers }, body: string): ApiError {

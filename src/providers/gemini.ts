@@ -148,7 +148,7 @@ function step(state: State, event: unknown): ModelEvent[] {
 }
 
 function readPart(state: State, part: Fields): ModelEvent[] {
-  if ("functionCall" in part) return readCall(state, part);
+  if (part["functionCall"]) return readCall(state, part);
   keep(state.parts, part);
   const said = part["thought"] === true ? "" : text(part["text"]);
   return said === "" ? [] : [{ type: "text", text: said }];

@@ -120,7 +120,9 @@ function openCall(state: State, index: unknown, id: string, name: string): Open 
   if (typeof index !== "number")
     return id !== "" && id !== last?.id ? undefined : name !== "" && id === "" ? undefined : last;
   const same = state.calls.findLast((call) => call.key === index);
-  return same && id !== "" && id !== same.id && name !== "" && same.arguments !== "" ? undefined : same;
+  if (!same || name === "" || same.arguments === "") return same;
+  const isAnother = id === "" ? name !== same.name : id !== same.id;
+  return isAnother ? undefined : same;
 }
 
 function tell(call: Open): ModelEvent[] {

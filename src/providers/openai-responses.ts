@@ -124,7 +124,9 @@ function complete(state: State, index: number, value: Fields): ModelEvent[] {
   item.value = value;
   if (value["type"] === "function_call") {
     state.calls++;
-    return [{ type: "call", call: toCall(state, index, item) }];
+    const call = toCall(state, index, item);
+    item.value = { ...value, call_id: call.id };
+    return [{ type: "call", call }];
   }
   if (value["type"] !== "message") return [];
   const parts = list(value["content"]).map(fields);

@@ -56,7 +56,10 @@ export async function* readEvents(
   heard: () => void = () => undefined,
 ): AsyncGenerator<string[]> {
   let events: string[] = [];
-  const parser = createParser({ onEvent: ({ data }) => events.push(data), maxBufferSize: MAX_EVENT_CHARACTERS });
+  const parser = createParser({
+    onEvent: ({ data }) => data.trim() && events.push(data),
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+  });
   const decoder = new TextDecoder();
   const reader = body.getReader();
   /** A JSON answer. What a server says of its content type is not always so, but no event stream begins like this. */
@@ -114,7 +117,7 @@ async function readSome(body: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 export function parseEvent(data: string): unknown {
-  if (data === "[DONE]") return data;
+  if (data.trim() === "[DONE]") return "[DONE]";
   try {
     return JSON.parse(data);
   } catch (cause) {
