@@ -3,7 +3,6 @@ import { asOmegaError, type OmegaError } from "../errors.ts";
 import { checkSkill } from "../manifest/load.ts";
 import { exitCodeOf } from "../outcome.ts";
 import { plain } from "../terminal.ts";
-import { createLog } from "./log.ts";
 
 type Verdict = {
   skill: string;
@@ -23,7 +22,7 @@ export default defineCommand({
     const verdicts: Verdict[] = [];
     for (const skill of args._) verdicts.push(await judge(skill));
     if (args.json) process.stdout.write(`${JSON.stringify(verdicts.map(forPrograms), null, 2)}\n`);
-    else verdicts.forEach(tell);
+    else for (const verdict of verdicts) await tell(verdict);
     return exitCodeOf(verdicts.every(({ valid }) => valid) ? "done" : "invalid");
   },
 });
@@ -44,9 +43,11 @@ function forPrograms({ error, ...verdict }: Verdict) {
   return { ...verdict, reason: error?.message ?? null, hint: error?.hint ?? null };
 }
 
-function tell({ skill, name, warnings, error }: Verdict): void {
-  const log = createLog("normal");
-  for (const warning of warnings) log.warn(plain(warning));
-  if (error) log.error(plain(`${skill} is not valid:\n${error.message}${error.hint ? `\n  ${error.hint}` : ""}`));
-  else process.stdout.write(plain(`${skill} is valid: ${name}\n`));
+async function tell({ skill, name, warnings, error }: Verdict): Promise<void> {
+  if (warnings.length > 0 || error) {
+    const log = (await import("./log.ts")).createLog("normal");
+    for (const warning of warnings) log.warn(plain(warning));
+    if (error) log.error(plain(`${skill} is not valid:\n${error.message}${error.hint ? `\n  ${error.hint}` : ""}`));
+  }
+  if (!error) process.stdout.write(plain(`${skill} is valid: ${name}\n`));
 }

@@ -1,12 +1,12 @@
 // Every template of a manifest refers to something that exists. No value is needed for that.
 
-import type { Fields, Path } from "./document.ts";
+import { type Fields, isOfSecrets, type Path } from "./document.ts";
 import { type Fill, fillLaunch, fillModel, fillPrompt } from "./fill.ts";
 import { readInstructions } from "./instructions.ts";
 import type { CheckedSkill } from "./load.ts";
 import { invalid, type Place, type Problem } from "./problem.ts";
 import { checkValue, checkVariable, runValues } from "./references.ts";
-import { fillTemplate } from "./template.ts";
+import { type Filler, fillTemplate } from "./template.ts";
 
 export async function checkTemplates(skill: CheckedSkill): Promise<void> {
   const { manifest, fields } = skill;
@@ -46,11 +46,7 @@ export async function checkTemplates(skill: CheckedSkill): Promise<void> {
 }
 
 /** What could not be filled, told at the expression itself. */
-export function atExpression(
-  place: Place,
-  label: string,
-  report: (problem: Problem) => void,
-): (expression: string, message: string, nth: number) => void {
+export function atExpression(place: Place, label: string, report: (problem: Problem) => void): Filler["onProblem"] {
   return (expression, message, nth) => {
     const { source } = place;
     let offset = source.text.indexOf(expression, place.offset);
@@ -59,5 +55,8 @@ export function atExpression(
   };
 }
 
-export const atField = (fields: Fields, path: Path, report: (problem: Problem) => void) =>
-  atExpression(fields.locate(path), `${path.join(".")}: `, report);
+/** The place is looked up only when there is something to tell. */
+export function atField(fields: Fields, path: Path, report: (problem: Problem) => void): Filler["onProblem"] {
+  const tell = (problem: Problem) => report({ ...problem, hidden: isOfSecrets(path) });
+  return (...told) => atExpression(fields.locate(path), `${path.join(".")}: `, tell)(...told);
+}

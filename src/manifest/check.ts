@@ -4,10 +4,10 @@
 import * as v from "valibot";
 import { nearest } from "../nearest.ts";
 import type { Fields, Path } from "./document.ts";
-import { isValues } from "./document.ts";
+import { isOfSecrets, isValues } from "./document.ts";
 import { inputProblems } from "./input-checks.ts";
 import { notSupported } from "./not-supported.ts";
-import { invalid, type Place, type Problem } from "./problem.ts";
+import { invalid, mayHoldSecret, type Place, type Problem } from "./problem.ts";
 import { Manifest } from "./schema.ts";
 import { foreignTransport } from "./server-schema.ts";
 
@@ -32,7 +32,8 @@ function unquotedBraces(problems: Problem[]): Problem[] {
     const expression = /^\{\{[^}\n]*\}\}/.exec(source.text.slice(offset, offset + 200))?.[0];
     if (!expression) return true;
     const field = message.slice(0, message.indexOf(":")).replace(/\.(\{.*|server|name)$/, "");
-    braces.set(offset, { ...problem, message: `${field}: {{ … }} must be quoted: "${expression}"` });
+    const example = mayHoldSecret(problem) ? "" : `: "${expression}"`;
+    braces.set(offset, { ...problem, message: `${field}: {{ … }} must be quoted${example}` });
     return false;
   });
   return [...others, ...braces.values()];
@@ -99,12 +100,13 @@ function explain(issue: v.BaseIssue<unknown>, fields: Fields, told: ReadonlySet<
   const path = (issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)));
   if (path.some((_, index) => told.has(path.slice(0, index + 1).join(".")))) return [];
   const at = path.join(".");
-  const hidden = path.some((key) => ["headers", "apiKey", "auth", "env"].includes(String(key)));
+  const hidden = isOfSecrets(path);
   if (issue.type === "strict_object" && issue.expected !== "Object") {
     return [{ ...fields.locate(path.slice(0, -1)), message: missing(path), hidden }];
   }
   const place = fields.locate(path, issue.path?.at(-1)?.origin === "key" ? "key" : "value");
-  return [{ ...place, message: `${at}: ${issue.message}${quoteIt(issue, place)}`, hidden }];
+  const said = hidden ? withoutValue(issue) : `${issue.message}${quoteIt(issue, place)}`;
+  return [{ ...place, message: `${at}: ${said}`, hidden }];
 }
 
 function missing(path: readonly (string | number)[]): string {
@@ -112,6 +114,11 @@ function missing(path: readonly (string | number)[]): string {
   return isTransport
     ? `${path.slice(0, 2).join(".")}: expected command (stdio), url (HTTP) or inherit: true`
     : `${path.join(".")}: this field is required`;
+}
+
+function withoutValue({ message, input }: v.BaseIssue<unknown>): string {
+  const isScalar = typeof input === "number" || typeof input === "boolean";
+  return `${message.replace(/, got .*$/s, "")}${isScalar && message.startsWith("expected text") ? "; quote it" : ""}`;
 }
 
 /** YAML reads 1.0 and true as what they are; only quotes make them text. */

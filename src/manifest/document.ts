@@ -1,7 +1,7 @@
 // The text of a manifest → its value, and where each part of it stands. JSON is YAML too.
 
 import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, parseDocument, visit } from "yaml";
-import { invalid, type Place, type Problem, type Source } from "./problem.ts";
+import { invalid, mayHoldSecret, type Place, type Problem, type Source } from "./problem.ts";
 import { explainSyntax } from "./syntax.ts";
 
 /** Aliases may save typing; more than this is a bomb. */
@@ -30,6 +30,11 @@ export function parseFields(source: Source, end = source.text.length): Fields {
   return { values: value, locate };
 }
 
+/** The values of these fields are never shown; of an input, `env` is the name of a variable. */
+export function isOfSecrets(path: Path): boolean {
+  return path[0] !== "inputs" && path.some((key) => ["headers", "apiKey", "auth", "env"].includes(String(key)));
+}
+
 export function isValues(value: unknown): value is Values {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -48,15 +53,8 @@ function parseYaml(source: Source, end: number): Document {
   const problems: Problem[] = document.errors.map((error) => ({
     source,
     offset: error.pos[0],
-    message: explainSyntax(error, text),
+    message: explainSyntax(error, text, mayHoldSecret({ source, offset: error.pos[0] })),
   }));
-  visit(document, {
-    Alias(_, alias) {
-      if (alias.source === "" || alias.resolve(document)) return;
-      const message = `*${alias.source} points to an anchor that is not there; a text that begins with * must be quoted: "*${alias.source}"`;
-      problems.push({ source, offset: alias.range?.[0] ?? 0, message });
-    },
-  });
   if (problems.length > 0) throw invalid(firstOfEachLine(problems));
   return document;
 }
@@ -85,9 +83,25 @@ function toValue(document: Document, source: Source): unknown {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
     if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
+    const lost = lostAliases(document, source);
+    if (lost.length > 0) throw invalid(firstOfEachLine(lost));
     const message = `its aliases grow too large: more than ${MAX_ALIASES} copies`;
     throw invalid([{ source, offset: 0, message }]);
   }
+}
+
+function lostAliases(document: Document, source: Source): Problem[] {
+  const problems: Problem[] = [];
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document)) return;
+      const place = { source, offset: alias.range?.[0] ?? 0 };
+      const text = mayHoldSecret(place) ? "*…" : `*${alias.source}`;
+      const message = `${text} points to an anchor that is not there; a text that begins with * must be quoted: "${text}"`;
+      problems.push({ ...place, message });
+    },
+  });
+  return problems;
 }
 
 function offsetOf(document: Document, path: Path, at: "key" | "value"): number {

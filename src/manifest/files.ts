@@ -51,6 +51,7 @@ export async function readSource(file: string): Promise<Source> {
   const found = await stat(file).catch((error: unknown) => {
     throw refused(`cannot read ${file} (${systemCode(error)})`);
   });
+  if (!found.isFile()) throw notAFile(file);
   if (found.size > MAX_BYTES) throw refused(`${file} is larger than 1 MB: ${found.size} bytes`);
   const bytes = await readFile(file).catch((error: unknown) => {
     throw refused(`cannot read ${file} (${systemCode(error)})`);
@@ -83,6 +84,11 @@ export async function readInside(folder: string, name: string): Promise<Source> 
   }
   const { text } = await readSource(real);
   return { file: path, text };
+}
+
+/** A pipe or a device could keep us waiting for ever. */
+function notAFile(file: string): OmegaError {
+  return refused(`${file} is not a regular file`, "give a file, not a folder, a pipe or a device");
 }
 
 function refused(message: string, hint?: string): OmegaError {

@@ -12,7 +12,8 @@ export function inputProblems({ inputs }: Manifest, fields: Fields): Problem[] {
     const add = (path: (string | number)[], message: string) =>
       problems.push({
         ...fields.locate(["inputs", name, ...path]),
-        message: `inputs.${name}.${path.join(".")}: ${message}`,
+        message: `inputs.${name}.${path.join(".")}: ${input.secret ? message.replace(/, got .*$/s, "") : message}`,
+        hidden: input.secret,
       });
     for (const [index, value] of (input.enum ?? []).entries()) {
       if (!isOfType(value, input.type)) add(["enum", index], unlike(`a value of type ${input.type}`, value));

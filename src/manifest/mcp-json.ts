@@ -6,7 +6,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { OmegaError } from "../errors.ts";
 import { didYouMean } from "../nearest.ts";
-import { type Fields, isValues, type Path, parseFields } from "./document.ts";
+import { type Fields, isOfSecrets, isValues, type Path, parseFields } from "./document.ts";
 import { readSource } from "./files.ts";
 import { invalid, type Source } from "./problem.ts";
 
@@ -81,7 +81,9 @@ function inheritable({ file, folder, fields }: McpFile, path: Path, value: unkno
   throw invalid(
     result.issues.map((issue) => {
       const at = [...path, ...(issue.path ?? []).map(({ key }) => String(key))];
-      return { ...fields.locate(at), message: `${at.join(".")}: ${issue.message}`, hidden: at.includes("env") };
+      const hidden = isOfSecrets(at);
+      const said = hidden ? issue.message.replace(/ but received .*$/s, "") : issue.message;
+      return { ...fields.locate(at), message: `${at.join(".")}: ${said}`, hidden };
     }),
   );
 }

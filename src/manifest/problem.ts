@@ -7,7 +7,7 @@ const MAX_WIDTH = 120;
 
 export type Source = { file: string; text: string };
 export type Place = { source: Source; offset: number };
-/** `hidden`: the line may hold a secret and is not shown. */
+/** `hidden`: the line may hold a secret and is not shown. Lines within fields of secrets are hidden anyway. */
 export type Problem = Place & { message: string; hidden?: boolean };
 
 export function invalid(problems: readonly Problem[]): OmegaError {
@@ -24,10 +24,32 @@ export function position({ source, offset }: Place): { line: number; column: num
   return { line: source.text.slice(0, start).split("\n").length, column: offset - start + 1, text };
 }
 
+const secretField = /(?:^|[\s{,"'])(?:headers|apiKey|auth|env)["']?\s*:/;
+
+/**
+ * Told by the text alone, for where the syntax is broken there are no fields: the line names a field of secrets, or is
+ * indented beneath one. `env` of an input is a name.
+ */
+export function mayHoldSecret(place: Place): boolean {
+  const { line, text } = position(place);
+  const lines = place.source.text.split("\n", line - 1);
+  const enclosing = [text];
+  let indent = indentOf(text);
+  for (const above of lines.reverse()) {
+    if (indent === 0) break;
+    if (above.trim() === "" || indentOf(above) >= indent) continue;
+    indent = indentOf(above);
+    enclosing.push(above);
+  }
+  return !/^\s*["']?inputs["']?\s*:/.test(enclosing.at(-1) ?? "") && enclosing.some((each) => secretField.test(each));
+}
+
+const indentOf = (line: string) => line.length - line.trimStart().length;
+
 function describe(problem: Problem): string {
   const { line, column, text } = position(problem);
   const message = `${problem.source.file}:${line}:${column}: ${problem.message}`;
-  if (problem.hidden || text.trim() === "") return message;
+  if (problem.hidden || text.trim() === "" || mayHoldSecret(problem)) return message;
   // A long line is cut to a window around the fault.
   const from = Math.max(0, column - MAX_WIDTH / 2);
   const window = text.slice(from, from + MAX_WIDTH);

@@ -1,7 +1,7 @@
 // What `{{ … }}` and `${…}` may refer to, and what stands for it in this run. `check` knows the names alone, so that a
 // manifest can be checked where no input is given and no secret is set.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { systemCode } from "../errors.ts";
 import { didYouMean } from "../nearest.ts";
@@ -88,9 +88,13 @@ function parseVariable(reference: string): { file: string } | { name: string; fa
 /** A file of a secret ends with a line break more often than its secret does. */
 function readSecret(path: string): string {
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length > MAX_BYTES) throw new Unfilled(`${path} is larger than 1 MB`);
-    return bytes.toString("utf8").replace(/\r?\n$/, "");
+    const found = statSync(path);
+    // A pipe or a device could keep us waiting for ever.
+    if (!found.isFile()) throw new Unfilled(`${path} is not a regular file`);
+    if (found.size > MAX_BYTES) throw new Unfilled(`${path} is larger than 1 MB`);
+    return readFileSync(path)
+      .toString("utf8")
+      .replace(/\r?\n$/, "");
   } catch (error) {
     if (error instanceof Unfilled) throw error;
     throw new Unfilled(`cannot read ${path} (${systemCode(error)})`);

@@ -14,7 +14,7 @@ import { type GivenInputs, resolveInputs } from "./inputs.ts";
 import { readInstructions } from "./instructions.ts";
 import type { CheckedSkill } from "./load.ts";
 import { invalid, type Problem } from "./problem.ts";
-import { findValue, findVariable, isSecretName, type RunValues } from "./references.ts";
+import { findValue, findVariable, isSecretName, type LookUp, type RunValues } from "./references.ts";
 import { resolveServers } from "./resolve-servers.ts";
 import type { ModelChoice, Skill } from "./skill.ts";
 import { fillTemplate } from "./template.ts";
@@ -41,10 +41,10 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
   }
 
   const fillWith =
-    (values: RunValues, variable?: (reference: string) => string): Fill =>
+    (value: LookUp, variable?: LookUp): Fill =>
     (text, path, { variables = false }) =>
       fillTemplate(text, {
-        value: findValue(inputs, values),
+        value,
         variable: variables ? variable : undefined,
         onProblem: atField(fields, path, report),
       });
@@ -54,10 +54,10 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     "run.id": options.run,
     "skill.dir": dir,
   };
-  const workdir = await findWorkdir(checked, options, fillWith(early));
-  const values = { ...early, workdir };
-  const variables = await readVariables(checked, options, fillWith(values));
-  const fill = fillWith(values, findVariable({ ...variables, dir, secrets }));
+  const workdir = await findWorkdir(checked, options, fillWith(findValue(inputs, early)));
+  const value = findValue(inputs, { ...early, workdir });
+  const variables = await readVariables(checked, options, fillWith(value));
+  const fill = fillWith(value, findVariable({ ...variables, dir, secrets }));
 
   const allowed = allowedTools(manifest);
   const { servers, warnings } = await resolveServers(checked, {
@@ -81,7 +81,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     fillPath: (text) => fill(text, ["instructions", "file"], {}),
     fillText: (text, place, isForeign) =>
       fillTemplate(text, {
-        value: findValue(inputs, values),
+        value,
         isForeign,
         onProblem: atExpression(place, "", report),
       }),

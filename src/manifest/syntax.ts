@@ -2,7 +2,8 @@
 
 import type { YAMLParseError } from "yaml";
 
-export function explainSyntax({ code, message, pos }: YAMLParseError, text: string): string {
+/** `hidden`: what stands there may be a secret and is not repeated. */
+export function explainSyntax({ code, message, pos }: YAMLParseError, text: string, hidden: boolean): string {
   const [start] = pos;
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
   const line = text.slice(lineStart, (text.indexOf("\n", start) + 1 || text.length + 1) - 1);
@@ -15,7 +16,7 @@ export function explainSyntax({ code, message, pos }: YAMLParseError, text: stri
       return `${key} is there twice; keep one`;
     }
     case "BAD_SCALAR_START": {
-      return `a text cannot begin with ${text[start]} unless it is quoted: ${JSON.stringify(line.slice(start - lineStart).trim())}`;
+      return `a text cannot begin with ${text[start]} unless it is quoted${quoted(line.slice(start - lineStart).trim())}`;
     }
     case "BAD_ALIAS":
       return 'a lone * must be quoted: "*"';
@@ -29,7 +30,11 @@ export function explainSyntax({ code, message, pos }: YAMLParseError, text: stri
     case "BAD_DQ_ESCAPE":
       return `${lowerFirst(message)}; in double quotes a backslash is written \\\\, in single quotes it is itself`;
     default:
-      return unquotedBraces ? `{{ … }} must be quoted: ${JSON.stringify(unquotedBraces)}` : lowerFirst(message);
+      return unquotedBraces ? `{{ … }} must be quoted${quoted(unquotedBraces)}` : lowerFirst(message);
+  }
+
+  function quoted(example: string): string {
+    return hidden ? "" : `: ${JSON.stringify(example)}`;
   }
 }
 

@@ -1,14 +1,14 @@
 // What a run would do, as far as it can be told without starting anything. Secrets by name and source, never by value.
 
-import { randomBytes } from "node:crypto";
 import { asText } from "../manifest/inputs.ts";
 import type { Skill } from "../manifest/skill.ts";
 import { withoutSecrets } from "../redact.ts";
+import { randomWord } from "./envelope.ts";
 
 export type Plan = ReturnType<typeof planOf>;
 
 /** A run id such as a run would get; it stands for itself in what is shown. */
-export const planRun = () => `plan-${randomBytes(4).toString("hex")}`;
+export const planRun = () => `plan-${randomWord()}`;
 
 export function planOf(skill: Skill, model: string | undefined) {
   const secrets = skill.secrets.list();

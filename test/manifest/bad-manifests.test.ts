@@ -84,7 +84,7 @@ const table: [string, string, ...string[]][] = [
   [server("{ command: x, args: -y }"), "3:26", 'expected a list, got text; write ["-y"]'],
   [server("{ command: x, args: [-p, 80] }"), "3:31", 'quote it: "80"'],
   [server("{ command: x, env: [A] }"), "3:25", "expected names and values"],
-  [server("{ command: x, env: { A: 1 } }"), "3:30", 'quote it: "1"'],
+  [server("{ command: x, env: { A: 1 } }"), "3:30", "servers.a.env.A: expected text; quote it"],
   [server("{ command: x, tools: log }"), "3:27", "expected a list"],
   [server("{ command: x, required: yes }"), "3:30", 'got "yes"; did you mean true?'],
   [server("{ command: x, timeout: 30 }"), "3:29", "expected a duration", "did you mean 30s?"],
@@ -190,12 +190,37 @@ test("all errors are told at once, in the order of the file, and a flood of them
   expect(message.split("\n").length).toBeLessThan(160);
 });
 
-test("a line that may hold a secret is not shown", async () => {
-  using folder = temporaryFolder({ "skill.yaml": `${ok}model: { name: a/b, headers: { key: 12345678 } }\n` });
-  const message = await refusal(folder.path);
-  expect(message).toContain("model.headers.key: expected text");
-  expect(message.split("\n").length).toBe(1);
-});
+/** Each has a fault in or beside a field of secrets; what stands there must not be told. */
+const withSecrets = [
+  `${ok}model: { name: a/b, headers: { key: 12345678 } }\n`,
+  `${ok}model: { name: a/b, headers: 12345678 }\n`,
+  `${ok}model: { name: a/b, apiKey: [12345678] }\n`,
+  `${ok}model: { name: a/b, apiKey: "k12345678", tmperature: 1 }\n`,
+  `${ok}model:\n  name: a/b\n  headers:\n    one: k12345678 {{ nothing }}\n`,
+  `${ok}model:\n  name: a/b\n  headers:\n    one: @k12345678\n`,
+  `${ok}model:\n  name: a/b\n  headers:\n    one: {{ k12345678 }}\n`,
+  `${ok}model:\n  name: a/b\n  headers:\n    one: *k12345678\n`,
+  `${ok}model:\n  name: a/b\n  headers:\n    one: 'k12345678\n`,
+  `${ok}model:\n  name: a/b\n  headers:\n    one: x\n    one: k12345678\n`,
+  `${ok}model: { name: a/b, apiKey: "k12345678 \${A B}" }\n`,
+  server("{ command: x, env: { A: 12345678 } }"),
+  server('{ command: x, env: { A: "k12345678 ${A B}" } }'),
+  server("{ comand: x, env: { A: k12345678 } }"),
+  server("{ command: x, env: { A: k12345678 }, args: [3] }"),
+  server("{ url: x, auth: { clientSecrt: k12345678 } }"),
+  server("{ url: x, auth: { clientSecret: 12345678 } }"),
+  `{\n "description": "d",\n "model": { "name": "a/b",\n  "headers": {\n   "one": 12345678\n  }\n }\n}\n`,
+  `{"description":"d","model":{"name":"a/b","headers":{"one":"k12345678"}},"promt":1}\n`,
+  `${ok}inputs: { t: { type: integer, secret: true, default: k12345678 } }\n`,
+];
+for (const source of withSecrets) {
+  test(`the value in ${JSON.stringify(source.slice(ok.length))} is not told with the error`, async () => {
+    using folder = temporaryFolder({ "skill.yaml": source });
+    const message = await refusal(folder.path);
+    expect(message).toContain("skill.yaml:");
+    expect(message).not.toContain("12345678");
+  });
+}
 
 test("CRLF, a byte order mark, JSON with tabs, and anchors are fine", async () => {
   const fine = [
