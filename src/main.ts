@@ -4,7 +4,6 @@ import type { CommandDef } from "citty";
 import type { Lifetime } from "./cli/lifetime.ts";
 import { asOmegaError, OmegaError } from "./errors.ts";
 import { exitCodeOf, type Signal } from "./outcome.ts";
-import { ignoresHangup } from "./processes/proc.ts";
 import { versionDetails } from "./version.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: citty's command type is invariant in its arguments
@@ -35,7 +34,8 @@ export async function main(words: readonly string[], table: Commands): Promise<v
   // What follows -- is a server's command line, not ours.
   const ours = words.slice(0, words.includes("--") ? words.indexOf("--") : undefined);
   const verbose = ours.includes("-v") || ours.includes("--verbose");
-  const lifetime = watchSignals(verbose);
+  const { ignoresHangup } = await import("./processes/proc.ts");
+  const lifetime = watchSignals(verbose, ignoresHangup());
   // A reader that has seen enough closes its end of our stdout; the run goes on and its exit code stands.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -87,7 +87,7 @@ async function dispatch(words: readonly string[], table: Commands, lifetime: Lif
 }
 
 /** The first signal asks the run to end; the second skips the grace times. */
-function watchSignals(verbose: boolean): Lifetime & Disposable {
+function watchSignals(verbose: boolean, ignoresHangup: boolean): Lifetime & Disposable {
   const controller = new AbortController();
   const hurry = new AbortController();
   const onSignal = (signal: Signal) => {
@@ -100,7 +100,7 @@ function watchSignals(verbose: boolean): Lifetime & Disposable {
     if (isOver || controller.signal.aborted) void tellError(error, verbose);
     else controller.abort(asOmegaError(error));
   };
-  const signals: Signal[] = ignoresHangup() ? ["SIGINT", "SIGTERM"] : ["SIGHUP", "SIGINT", "SIGTERM"];
+  const signals: Signal[] = ignoresHangup ? ["SIGINT", "SIGTERM"] : ["SIGHUP", "SIGINT", "SIGTERM"];
   for (const signal of signals) process.on(signal, onSignal);
   process.on("uncaughtException", onUncaught);
   process.on("unhandledRejection", onUncaught);
