@@ -17,6 +17,7 @@ const KERNEL_GROUP = 0;
 export type Traces = { run: string; since: number; noted: readonly ProcessId[] };
 
 export type Sweep = {
+  /** Pids; and, where only groups can be seen, groups as negative numbers. */
   killed: ReadonlySet<number>;
   /** Pids that were still alive when the sweep gave up. */
   survivors: number[];
@@ -85,13 +86,13 @@ async function sweepGroups(noted: readonly ProcessId[]): Promise<Sweep> {
   for (const { pid } of left) signal(-pid, "SIGKILL");
   for (let round = 0; left.some(isLeft) && round < ROUNDS; round++) await pause(PAUSE_MS);
   const survivors = left.filter(isLeft).map(({ pid }) => pid);
-  const killed = left.map(({ pid }) => pid).filter((pid) => !survivors.includes(pid));
+  const killed = left.filter(({ pid }) => !survivors.includes(pid)).map(({ pid }) => -pid);
   return { killed: new Set(killed), survivors, unseen: 0 };
 }
 
 /**
- * Ends what a leader left in its group and session, and says whom. Only right after its exit has been seen: then the number cannot be
- * somebody else's yet.
+ * Ends what a leader left in its group and session, and says whom. Only right after its exit has been seen: then the number
+ * cannot be somebody else's yet.
  */
 export function endGroup(leader: number): Process[] {
   return signalGroup(leader, "SIGKILL");

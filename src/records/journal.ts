@@ -3,7 +3,10 @@
 // one without its line end is torn and does not count. START is the start time of /proc, BOOT and it are 0 where there is none.
 
 import {
+  accessSync,
   appendFileSync,
+  constants,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -39,7 +42,7 @@ export function openJournal(run: string): Journal {
 }
 
 export function readEntry(run: string): Entry | undefined {
-  const text = readFile(fileOf(run));
+  const text = readFile(run);
   const [, pid, start, boot = "", at, host = ""] = /^owner (\d+) (\d+) (\S+) (\d+) (.+)\n/.exec(text) ?? [];
   if (pid === undefined) return undefined;
   const groups = [...text.matchAll(/^group (\d+) (\d+)\n/gm)];
@@ -60,6 +63,8 @@ export function removeEntry(run: string): void {
  */
 export function deadRuns(): Entry[] {
   return listRuns().flatMap((run) => {
+    // What none of ours has written, or not for us to read, is not ours to judge.
+    if (!isReadable(run)) return [];
     const entry = readEntry(run);
     if (!entry) forgetUnwritten(run);
     else if (!isOurHost(entry.owner)) return [];
@@ -93,23 +98,30 @@ const fileOf = (run: string) => join(folder(), run);
 
 function listRuns(): string[] {
   try {
-    // Nothing but plain files is ours: to read a folder fails, to read a pipe waits for ever.
-    const entries = readdirSync(folder(), { withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    return readdirSync(folder());
   } catch (error) {
     if (systemCode(error) === "ENOENT") return [];
     throw new OmegaError("USAGE", `cannot read the journal: ${error}`, { hint: "check OMEGA_HOME", cause: error });
   }
 }
 
-/** Another omega may remove a file while we look; one that we may not read, or of this size, none of ours has written. */
-function readFile(file: string): string {
+/** To read a folder fails, to read a pipe waits for ever. */
+function isReadable(run: string): boolean {
   try {
-    return statSync(file).size > MAX_BYTES ? "" : readFileSync(file, "utf8");
+    accessSync(fileOf(run), constants.R_OK);
+    const file = statSync(fileOf(run));
+    return file.isFile() && file.size <= MAX_BYTES;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
-    return "";
+    return false;
   }
+}
+
+function readFile(run: string): string {
+  // Another omega may remove a file while we look.
+  if (!existsSync(fileOf(run))) return "";
+  if (!isReadable(run)) throw new OmegaError("USAGE", `${fileOf(run)} is no entry of the journal`);
+  return readFileSync(fileOf(run), "utf8");
 }
 
 function forgetUnwritten(run: string): void {

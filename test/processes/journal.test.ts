@@ -146,8 +146,13 @@ test("what is no file of omega's in the journal stops neither a sweep nor the no
   Bun.spawnSync(["mkfifo", life.file("home/journal/pipe")]);
   writeFileSync(life.file("home/journal/huge"), "");
   truncateSync(life.file("home/journal/huge"), 5_000_000_000);
+  utimesSync(life.file("home/journal/huge"), 1, 1);
   const { code, stdout } = await life.start().result;
   expect(code).toBe(0);
   expect(JSON.parse(stdout).warnings.join()).not.toContain("journal");
   expect(life.journal().sort()).toEqual(["folder", "huge", "pipe"]);
+  for (const run of life.journal()) {
+    const sweeping = await omega(["sweep", run], { env: { OMEGA_HOME: life.file("home") } });
+    expect(sweeping).toMatchObject({ code: 2, stderr: expect.stringContaining("no entry of the journal") });
+  }
 });
