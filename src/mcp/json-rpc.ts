@@ -105,7 +105,7 @@ export function createPeer({ label, send, onRequest, onNotification, onClosed }:
       });
       const sent = options.progress ? { ...params, _meta: { ...metaOf(params), progressToken: id } } : params;
       try {
-        send({ jsonrpc: "2.0", id, method, ...(sent && { params: sent }) });
+        send(sent ? { jsonrpc: "2.0", id, method, params: sent } : { jsonrpc: "2.0", id, method });
       } catch (error) {
         settle();
         reject(error);

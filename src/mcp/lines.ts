@@ -24,9 +24,16 @@ export function readLines(stream: Readable, reader: LineReader): void {
     let start = 0;
     while (start < chunk.length) {
       const feed = chunk.indexOf(LINE_FEED, start);
-      hold(chunk.subarray(start, feed === -1 ? chunk.length : feed));
-      if (feed === -1) return;
-      finishLine();
+      if (feed === -1) {
+        hold(chunk.subarray(start));
+        return;
+      }
+      // Most lines come whole: nothing to put together.
+      if (held === 0 && !skipping && feed - start <= reader.maxBytes) tell(chunk.toString("utf8", start, feed));
+      else {
+        hold(chunk.subarray(start, feed));
+        finishLine();
+      }
       start = feed + 1;
     }
   }
@@ -46,11 +53,14 @@ export function readLines(stream: Readable, reader: LineReader): void {
 
   function finishLine(): void {
     const line = parts;
-    const complete = !skipping && line.length > 0;
     parts = [];
     held = 0;
     skipping = false;
-    if (complete) reader.onLine(Buffer.concat(line).toString("utf8"));
+    tell(Buffer.concat(line).toString("utf8"));
+  }
+
+  function tell(line: string): void {
+    if (line !== "") reader.onLine(line);
   }
 
   function end(): void {

@@ -67,15 +67,18 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
   if (changedWhileStarting) onToolsChanged();
 
   async function request(method: string, params: Params | undefined, signal: AbortSignal): Promise<unknown> {
-    return await gate(async () => {
-      const live = await supervised.live();
+    await gate.enter();
+    let live: Live | undefined;
+    try {
+      live = await supervised.live();
       signal.throwIfAborted();
-      const options = { timeoutMs: server.timeout, signal, progress: true };
-      return await live.session.request(method, params, options).catch((error: unknown) => {
-        if (error instanceof OmegaError && error.code === "SERVER_TIMEOUT") void checkAlive(live);
-        throw error;
-      });
-    });
+      return await live.session.request(method, params, { timeoutMs: server.timeout, signal, progress: true });
+    } catch (error) {
+      if (live && error instanceof OmegaError && error.code === "SERVER_TIMEOUT") void checkAlive(live);
+      throw error;
+    } finally {
+      gate.leave();
+    }
   }
 
   /** Whatever it answers, even an error, it is alive. */
@@ -105,7 +108,8 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
     async call(tool, args, signal) {
       try {
         const answer = await request("tools/call", { name: tool, arguments: args }, signal);
-        return { ...parseToolResult(answer), answer };
+        const { content, isError } = parseToolResult(answer);
+        return { content, isError, answer };
       } catch (error) {
         if (!(error instanceof RpcError || error instanceof OmegaError)) throw error;
         if (error instanceof OmegaError && losses.includes(error.code)) lostCalls++;

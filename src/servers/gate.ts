@@ -1,18 +1,19 @@
-/** Lets so many through at once; the others wait their turn, in the order of asking. */
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
+/** Lets so many through at once; the others wait their turn, in the order of asking. Who entered must leave. */
+export type Gate = { enter(): Promise<void> | undefined; leave(): void };
 
 export function createGate(size: number): Gate {
   const waiting: (() => void)[] = [];
   let free = size;
-  return async (work) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
+  return {
+    enter() {
+      if (free === 0) return new Promise((resolve) => waiting.push(resolve));
+      free--;
+      return undefined;
+    },
+    leave() {
       const next = waiting.shift();
       if (next) next();
       else free++;
-    }
+    },
   };
 }

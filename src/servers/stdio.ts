@@ -7,14 +7,13 @@ import type { Server } from "../manifest/skill.ts";
 import { createPeer, type Peer, type PeerOptions } from "../mcp/json-rpc.ts";
 import { readLines } from "../mcp/lines.ts";
 import { parseLine } from "../mcp/parse-line.ts";
+import { writeLines } from "../mcp/write-lines.ts";
 import type { Child, Exit } from "../processes/child.ts";
 import type { Children } from "../processes/children.ts";
 import { oneLine } from "../terminal.ts";
 
 /** A server ends and closes its pipes in any order; this long we wait for its exit to tell the true reason. */
 const LAST_WORDS_MS = 100;
-/** What a message that waits to be written holds of our memory beside its text. */
-const MESSAGE_WEIGHT = 1_000;
 
 /** A way to a server, whatever carries it. */
 export type Link = {
@@ -60,21 +59,15 @@ export async function openStdio(server: Server, options: LinkOptions): Promise<L
 
 function speak(child: Child, label: string, maxMessage: number, options: LinkOptions): Pick<Link, "peer" | "gone"> {
   const gone = Promise.withResolvers<OmegaError>();
-  // Counted by ourselves: under Bun the stream's own writableLength stays 0.
-  let unsent = 0;
+  const input = writeLines(child.stdin);
   const peer = createPeer({
     ...options,
     label,
     onClosed: gone.resolve,
     send(message) {
       // Only a server that has stopped reading lets this grow; what it will never read must not fill our memory.
-      if (unsent > maxMessage) throw new OmegaError("SERVER_TIMEOUT", `${label} does not read its input`);
-      const line = `${JSON.stringify(message)}\n`;
-      const weight = line.length + MESSAGE_WEIGHT;
-      unsent += weight;
-      child.stdin.write(line, () => {
-        unsent -= weight;
-      });
+      if (input.unsent() > maxMessage) throw new OmegaError("SERVER_TIMEOUT", `${label} does not read its input`);
+      input.write(JSON.stringify(message));
     },
   });
   let outputEnded = false;
