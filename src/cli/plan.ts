@@ -29,6 +29,7 @@ function asText(plan: Plan): string {
     `file     ${plan.file}`,
     `workdir  ${plan.workdir}`,
     `model    ${model ? `${[model.name, ...model.fallbacks].join(", else ")} (from ${model.source})` : "none: give --model provider/name"}`,
+    ...(model ? [`key      ${keyOf(plan)}`] : []),
     `limits   ${limits.turns} turns, ${limits.timeMs / 1000} s`,
     ...section("inputs", plan.inputs, ({ name, value, source }) => `${name} = ${indented(value)} (${source})`),
     ...section("secrets", plan.secrets, ({ name, source }) => `${name} from ${source}`),
@@ -46,6 +47,12 @@ function asText(plan: Plan): string {
     `  ${indented(plan.prompt)}`,
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function keyOf({ model, keys, secrets }: Plan): string {
+  if (keys.length > 0) return `from ${keys.join(", ")}`;
+  const isOwn = secrets.some(({ name }) => name === "model.apiKey");
+  return isOwn ? "from the manifest" : `none${model?.name?.startsWith("replay/") ? " is needed" : " is set"}`;
 }
 
 function section<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {

@@ -1,4 +1,4 @@
-import { defineCommand } from "citty";
+import { type ArgsDef, defineCommand } from "citty";
 import { asOmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
 import { exitCodeOf } from "../outcome.ts";
@@ -8,13 +8,25 @@ import { jsonText, oneLine, plain } from "../terminal.ts";
 import { findTarget, type Opening, print, sharedArgs, withChildren } from "./connected.ts";
 import { columns } from "./table.ts";
 
+const args = {
+  ...sharedArgs,
+  connect: { type: "boolean", description: "without a skill: also start the servers of .mcp.json" },
+} as const satisfies ArgsDef;
+
 export default defineCommand({
-  meta: { name: "servers", description: "Start a skill's servers and show how each is" },
-  args: sharedArgs,
-  async run({ args, rawArgs, data }) {
-    const { servers } = await findTarget("servers", rawArgs, sharedArgs);
+  meta: {
+    name: "servers",
+    description: "Start a skill's servers and show how each is; without a skill: list .mcp.json",
+  },
+  args,
+  async run({ args: given, rawArgs, data }) {
+    if (given._.length === 0 && !rawArgs.includes("--")) {
+      const { showMcpServers } = await import("./mcp-servers.ts");
+      return await showMcpServers(given, (server) => withChildren(data, (opening) => look(server, opening)));
+    }
+    const { servers } = await findTarget("servers", rawArgs, args);
     const found = await withChildren(data, (opening) => Promise.all(servers.map((server) => look(server, opening))));
-    print(args.json ? jsonText(found) : text(found));
+    print(given.json ? jsonText(found) : text(found));
     const isLacking = found.some(({ status, required }) => required && status !== "ready");
     return isLacking ? exitCodeOf("server-failed") : 0;
   },

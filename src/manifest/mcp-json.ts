@@ -29,7 +29,12 @@ export type Inheritable = {
 };
 type McpFile = { file: string; folder: string; fields: Fields };
 
-export type McpFiles = { find(name: string): Inheritable; warnings: readonly string[] };
+export type McpFiles = {
+  find(name: string): Inheritable;
+  /** Every name once, and the file that gives it. */
+  list(): { name: string; file: string }[];
+  warnings: readonly string[];
+};
 
 export async function openMcpFiles(project: string, home: string | undefined): Promise<McpFiles> {
   const files: McpFile[] = [];
@@ -46,6 +51,10 @@ export async function openMcpFiles(project: string, home: string | undefined): P
   }
   return {
     warnings: broken.map((message) => `a broken .mcp.json was passed over: ${message}`),
+    list() {
+      const named = files.flatMap(({ file, fields }) => namesIn(fields).map((name) => ({ name, file })));
+      return [...new Map(named.reverse().map((each) => [each.name, each])).values()].reverse();
+    },
     find(name) {
       for (const file of files) {
         for (const key of ["mcpServers", "servers"]) {

@@ -27,7 +27,7 @@ type Context = {
 type Declared = CheckedSkill["manifest"]["servers"][string];
 
 export async function resolveServers(
-  { manifest }: CheckedSkill,
+  { manifest }: { manifest: Pick<CheckedSkill["manifest"], "servers"> },
   context: Context,
 ): Promise<{ servers: Server[]; warnings: readonly string[] }> {
   const declared = Object.entries(manifest.servers);

@@ -4,6 +4,7 @@ import type { Model } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { ModelChoice } from "../manifest/skill.ts";
 import { didYouMean } from "../nearest.ts";
+import type { Secret } from "../redact.ts";
 import type { Address } from "./ask.ts";
 import { type Preset, presets } from "./presets.ts";
 
@@ -44,10 +45,37 @@ export function keysFound(environment: NodeJS.ProcessEnv): string[] {
   return [...variables].filter((variable) => environment[variable]);
 }
 
+/** The keys that the models of a choice would take from the environment, by their variables. */
+export function keysOf(choice: ModelChoice, environment: NodeJS.ProcessEnv): Secret[] {
+  const candidates = [choice, ...choice.fallbacks.map((name) => ({ name, fallbacks: [] }))];
+  const variables = candidates.map((candidate) => keyVariableOf(candidate, environment));
+  return [...new Set(variables)].flatMap((name) => {
+    const value = name === undefined ? undefined : environment[name];
+    return name === undefined || value === undefined ? [] : [{ name, value, source: "the environment" }];
+  });
+}
+
+/** Undefined where none is set, where the manifest brings its own key, and where the model cannot be asked at all. */
+function keyVariableOf(choice: ModelChoice, environment: NodeJS.ProcessEnv): string | undefined {
+  const preset = presetOf(choice.name);
+  if (!preset || choice.apiKey !== undefined) return undefined;
+  try {
+    return locate(choice, preset, environment).keyVariable;
+  } catch (error) {
+    if (error instanceof OmegaError) return undefined;
+    throw error;
+  }
+}
+
+function presetOf(model: string): Preset | undefined {
+  const [provider = ""] = model.split("/");
+  return Object.hasOwn(presets, provider) ? presets[provider] : undefined;
+}
+
 async function openOne(choice: ModelChoice, settings: ModelSettings): Promise<Model> {
   const [provider = "", name = ""] = choice.name.split(/\/(.*)/s);
   if (provider === "replay" && name) return (await import("./replay.ts")).openReplay(name, settings.dir);
-  const preset = Object.hasOwn(presets, provider) ? presets[provider] : undefined;
+  const preset = presetOf(choice.name);
   if (!preset || name === "") throw unknownModel(choice.name, provider);
   const place = locate(choice, preset, settings.environment);
   const [wire, { askable }] = await Promise.all([preset.wire(), import("./ask.ts")]);

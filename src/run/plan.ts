@@ -2,6 +2,7 @@
 
 import { asText } from "../manifest/inputs.ts";
 import type { Skill } from "../manifest/skill.ts";
+import { keysOf } from "../providers/model.ts";
 import { withoutSecrets } from "../redact.ts";
 import { randomWord } from "./envelope.ts";
 
@@ -11,10 +12,13 @@ export type Plan = ReturnType<typeof planOf>;
 export const planRun = () => `plan-${randomWord()}`;
 
 export function planOf(skill: Skill, model: string | undefined) {
-  const secrets = skill.secrets.list();
   const hide = (text: string) => withoutSecrets(text, secrets);
   const { baseUrl, headers, apiKey: _, ...choice } = skill.model ?? { name: undefined, fallbacks: [] };
   const fromFlag = model ?? (skill.model ? undefined : process.env["OMEGA_MODEL"]);
+  const chosen = fromFlag === undefined ? skill.model : { name: fromFlag, fallbacks: [] };
+  const keys = chosen ? keysOf(chosen, process.env) : [];
+  for (const key of keys) skill.secrets.add(key);
+  const secrets = skill.secrets.list();
   return {
     skill: skill.name,
     version: skill.version ?? null,
@@ -32,6 +36,7 @@ export function planOf(skill: Skill, model: string | undefined) {
               source: "the manifest",
             }
           : null,
+    keys: keys.map(({ name }) => name),
     inputs: skill.inputs.map(({ name, value, secret, source }) => ({
       name,
       value: secret ? `‹${name}›` : hide(asText(value)),

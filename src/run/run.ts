@@ -101,7 +101,7 @@ function* tellWarnings(tally: Tally): Generator<RunEvent> {
 }
 
 async function* chooseModel(skill: Skill, options: RunOptions, tally: Tally): AsyncGenerator<RunEvent, Model> {
-  const { keysFound, openModel } = await import("../providers/model.ts");
+  const { keysFound, keysOf, openModel } = await import("../providers/model.ts");
   // What a flag names is relative to the caller, what a manifest names to the manifest.
   const flag = options.model ?? (skill.model ? undefined : process.env["OMEGA_MODEL"]);
   const choice = flag === undefined ? skill.model : { name: flag, fallbacks: [] };
@@ -111,6 +111,7 @@ async function* chooseModel(skill: Skill, options: RunOptions, tally: Tally): As
       hint: "give --model provider/name, set model: in the manifest, or export OMEGA_MODEL",
     });
   }
+  for (const key of keysOf(choice, process.env)) skill.secrets.add(key);
   const dir = flag === undefined ? skill.dir : process.cwd();
   const { model, passedOver } = await openModel(choice, { environment: process.env, dir });
   tally.model = model.name;

@@ -28,7 +28,7 @@ test("a server needs no skill: its command line may follow --", async () => {
 test("what is missing on the command line is said, with exit 2", async () => {
   for (const [words, message] of [
     [["tools"], "give a skill, or a server's command line after --"],
-    [["servers"], "give a skill, or a server's command line after --"],
+    [["servers", "--server", "nobody"], 'no .mcp.json has a server "nobody"'],
     [["tools", "--"], "no command line of a server after --"],
     [["call", ...good], "give the tool to call"],
     [["call", "ecko", ...good], 'there is no tool "ecko"; did you mean "echo"?'],
