@@ -31,6 +31,8 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     yield* watch(attempt(skill, options, tally, deadline), tally);
   } catch (error) {
     tally.error = options.signal.aborted ? asOmegaError(options.signal.reason) : asOmegaError(error);
+    const { code, cause } = tally.error;
+    if (code === "INTERNAL" && cause instanceof Error) yield { type: "debug", message: cause.stack ?? cause.message };
   }
   yield* tellWarnings(tally);
   tally.error = graver(tally.error, tally.loss());
