@@ -53,7 +53,7 @@ async function writeNew(file: string, text: string): Promise<void> {
 
 const manifest = (name: string) => `# yaml-language-server: $schema=./skill.schema.json
 name: ${name}
-description: Say hello, with a tool to look around in the skill's folder.
+description: Say hello.
 inputs:
   who: { description: whom to greet, default: world }
 model: replay/turns.yaml # a script plays the model's part; put provider/name here
