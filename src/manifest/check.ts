@@ -32,7 +32,7 @@ function unquotedBraces(problems: Problem[]): Problem[] {
     const expression = /^\{\{[^}\n]*\}\}/.exec(source.text.slice(offset, offset + 200))?.[0];
     if (!expression) return true;
     const field = message.slice(0, message.indexOf(":")).replace(/\.(\{.*|server|name)$/, "");
-    const example = mayHoldSecret(problem) ? "" : `: "${expression}"`;
+    const example = problem.hidden || mayHoldSecret(problem) ? "" : `: "${expression}"`;
     braces.set(offset, { ...problem, message: `${field}: {{ … }} must be quoted${example}` });
     return false;
   });
@@ -100,11 +100,11 @@ function explain(issue: v.BaseIssue<unknown>, fields: Fields, told: ReadonlySet<
   const path = (issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)));
   if (path.some((_, index) => told.has(path.slice(0, index + 1).join(".")))) return [];
   const at = path.join(".");
-  const hidden = isOfSecrets(path);
   if (issue.type === "strict_object" && issue.expected !== "Object") {
-    return [{ ...fields.locate(path.slice(0, -1)), message: missing(path), hidden }];
+    return [{ ...fields.locate(path.slice(0, -1)), message: missing(path), hidden: isOfSecrets(path) }];
   }
   const place = fields.locate(path, issue.path?.at(-1)?.origin === "key" ? "key" : "value");
+  const hidden = isOfSecrets(path) || (path[0] === "inputs" && mayHoldSecret(place));
   const said = hidden ? withoutValue(issue) : `${issue.message}${quoteIt(issue, place)}`;
   return [{ ...place, message: `${at}: ${said}`, hidden }];
 }

@@ -1,7 +1,7 @@
 // What a schema cannot say of inputs: that a default and the values of an enum are of the declared type.
 
 import type { Fields } from "./document.ts";
-import { isOfType } from "./inputs.ts";
+import { isOfType, oneOfEnum } from "./inputs.ts";
 import type { Problem } from "./problem.ts";
 import type { Manifest } from "./schema.ts";
 import { unlike } from "./units.ts";
@@ -21,7 +21,7 @@ export function inputProblems({ inputs }: Manifest, fields: Fields): Problem[] {
     if (input.default === undefined) continue;
     if (!isOfType(input.default, input.type)) add(["default"], unlike(`a value of type ${input.type}`, input.default));
     else if (input.enum && !input.enum.includes(input.default)) {
-      add(["default"], unlike(`one of ${input.enum.join(", ")}`, input.default));
+      add(["default"], unlike(oneOfEnum(input), input.default));
     }
   }
   return problems;

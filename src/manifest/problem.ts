@@ -24,24 +24,29 @@ export function position({ source, offset }: Place): { line: number; column: num
   return { line: source.text.slice(0, start).split("\n").length, column: offset - start + 1, text };
 }
 
-const secretField = /(?:^|[\s{,"'])(?:headers|apiKey|auth|env)["']?\s*:/;
+/** Also fields that were meant to be such ones; `tokens` are counted. */
+const secretField = /(?:header|key|auth|env|secret|token(?!s)|passw|cred)[\w-]*["']?\s*:/i;
+const inputSecret = /(?:default|enum)["']?\s*:/;
 
 /**
- * Told by the text alone, for where the syntax is broken there are no fields: the line names a field of secrets, or is
- * indented beneath one. `env` of an input is a name.
+ * Told by the text alone, for where the syntax is broken there are no fields: the line names a field of secrets, is
+ * indented beneath one, or follows one that has no value on its own line. `env` of an input is a name; its default is
+ * no secret unless an input is `secret: true`.
  */
 export function mayHoldSecret(place: Place): boolean {
   const { line, text } = position(place);
-  const lines = place.source.text.split("\n", line - 1);
-  const enclosing = [text];
+  const above = place.source.text.split("\n", line - 1).filter((each) => each.trim() !== "");
+  const enclosing = [text, ...above.slice(-1).filter((each) => /:\s*$/.test(each))];
   let indent = indentOf(text);
-  for (const above of lines.reverse()) {
+  for (const each of above.reverse()) {
     if (indent === 0) break;
-    if (above.trim() === "" || indentOf(above) >= indent) continue;
-    indent = indentOf(above);
-    enclosing.push(above);
+    if (indentOf(each) >= indent) continue;
+    indent = indentOf(each);
+    enclosing.push(each);
   }
-  return !/^\s*["']?inputs["']?\s*:/.test(enclosing.at(-1) ?? "") && enclosing.some((each) => secretField.test(each));
+  const hasSecretInput = /secret["']?\s*:\s*true/.test(place.source.text);
+  const isInput = /^["']?inputs["']?\s*:/.test(enclosing.at(-1) ?? "");
+  return enclosing.some((each) => (hasSecretInput && inputSecret.test(each)) || (!isInput && secretField.test(each)));
 }
 
 const indentOf = (line: string) => line.length - line.trimStart().length;
