@@ -6,8 +6,8 @@ import type { Problem } from "./problem.ts";
 import type { Manifest } from "./schema.ts";
 import { unlike } from "./units.ts";
 
-export function inputProblems({ inputs }: Manifest, fields: Fields): Problem[] {
-  const problems: Problem[] = [];
+export function inputProblems({ inputs }: Manifest, fields: Fields): (Problem & { message: string })[] {
+  const problems: (Problem & { message: string })[] = [];
   for (const [name, input] of Object.entries(inputs)) {
     const add = (path: (string | number)[], message: string) =>
       problems.push({

@@ -8,7 +8,7 @@ const MAX_WIDTH = 120;
 export type Source = { file: string; text: string };
 export type Place = { source: Source; offset: number };
 /** `hidden`: the line may hold a secret and is not shown. Lines within fields of secrets are hidden anyway. */
-export type Problem = Place & { message: string; hidden?: boolean };
+export type Problem = Place & { message: string | (() => string); hidden?: boolean };
 
 export function invalid(problems: readonly Problem[]): OmegaError {
   const sorted = [...problems].sort((a, b) => a.source.file.localeCompare(b.source.file) || a.offset - b.offset);
@@ -53,7 +53,8 @@ const indentOf = (line: string) => line.length - line.trimStart().length;
 
 function describe(problem: Problem): string {
   const { line, column, text } = position(problem);
-  const message = `${problem.source.file}:${line}:${column}: ${problem.message}`;
+  const said = typeof problem.message === "string" ? problem.message : problem.message();
+  const message = `${problem.source.file}:${line}:${column}: ${said}`;
   if (problem.hidden || text.trim() === "" || mayHoldSecret(problem)) return message;
   // A long line is cut to a window around the fault.
   const from = Math.max(0, column - MAX_WIDTH / 2);

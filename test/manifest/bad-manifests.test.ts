@@ -236,6 +236,21 @@ for (const source of withSecrets) {
   });
 }
 
+/** 30,000 lines, each with the same fault: time that grew with the square of them would be minutes. */
+const floods: [string, (line: number) => string][] = [
+  [ok, (n) => `a${n}: @x\n`],
+  [ok, (n) => `a${n}: 1\n`],
+  [ok, () => "prompt: x\n"],
+  [`${ok}servers:\n`, (n) => `  a${n}: {{ x }}\n`],
+  [`${ok}prompt: |\n`, () => "  {{ x }}\n"],
+];
+for (const [head, line] of floods) {
+  test(`30,000 lines like ${JSON.stringify(line(1))} are refused within seconds, with a count`, async () => {
+    using folder = temporaryFolder({ "skill.yaml": head + Array.from({ length: 30_000 }, (_, n) => line(n)).join("") });
+    expect(await refusal(folder.path)).toMatch(/… and \d{5} more$/);
+  }, 20_000);
+}
+
 test("CRLF, a byte order mark, JSON with tabs, and anchors are fine", async () => {
   const fine = [
     "\uFEFFdescription: d\r\nprompt: hi\r\n",
