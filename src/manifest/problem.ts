@@ -5,7 +5,8 @@ import { OmegaError } from "../errors.ts";
 const MAX_SHOWN = 50;
 const MAX_WIDTH = 120;
 
-export type Source = { file: string; text: string };
+/** `isSecret`: no line of it is ever shown. */
+export type Source = { file: string; text: string; isSecret?: boolean };
 export type Place = { source: Source; offset: number };
 /** `hidden`: the line may hold a secret and is not shown. Lines within fields of secrets are hidden anyway. */
 export type Problem = Place & { message: string | (() => string); hidden?: boolean };
@@ -34,6 +35,7 @@ const inputSecret = /(?:default|enum)["']?\s*:/;
  * no secret unless an input is `secret: true`.
  */
 export function mayHoldSecret(place: Place): boolean {
+  if (place.source.isSecret) return true;
   const { line, text } = position(place);
   const above = place.source.text.split("\n", line - 1).filter((each) => each.trim() !== "");
   const enclosing = [text, ...above.slice(-1).filter((each) => /:\s*$/.test(each))];
