@@ -29,9 +29,9 @@ ${values.join("\n")}
   esac
   if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); return; fi
   case "\${COMP_WORDS[1]}" in
-${flagsOf.join("\n")}
     help) COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$current")); return ;;
     completions) COMPREPLY=($(compgen -W "${Object.keys(scripts).join(" ")}" -- "$current")); return ;;
+${flagsOf.join("\n")}
   esac
   case "$current" in
     -*) COMPREPLY=($(compgen -W "$flags --help" -- "$current")) ;;

@@ -20,17 +20,29 @@ export default defineCommand({
   },
   args,
   async run({ args: given, rawArgs, data }) {
-    if (given._.length === 0 && !rawArgs.includes("--")) {
-      const { showMcpServers } = await import("./mcp-servers.ts");
-      return await showMcpServers(given, (server) => withChildren(data, (opening) => look(server, opening)));
-    }
-    const { servers } = await findTarget("servers", rawArgs, args);
+    const isAlone = given._.length === 0 && !rawArgs.includes("--");
+    const servers = isAlone ? await inMcpJson(given) : (await findTarget("servers", rawArgs, args)).servers.map(asIs);
+    if (!servers) return 0;
     const found = await withChildren(data, (opening) => Promise.all(servers.map((server) => look(server, opening))));
     print(given.json ? jsonText(found) : text(found));
     const isLacking = found.some(({ status, required }) => required && status !== "ready");
     return isLacking ? exitCodeOf("server-failed") : 0;
   },
 });
+
+type Given = { server?: string | undefined; connect?: boolean | undefined; json?: boolean | undefined };
+type Startable = Pick<Server, "name" | "required"> & { ready(): Server };
+
+/** Those to start; none where the list itself was asked for. */
+async function inMcpJson(given: Given): Promise<Startable[] | undefined> {
+  const { describeMcpServers, findMcpServers } = await import("./mcp-servers.ts");
+  const servers = await findMcpServers(given.server);
+  if (given.connect && servers.length > 0) return servers.map((server) => ({ ...server, required: true }));
+  print(describeMcpServers(servers, given.json ?? false));
+  return undefined;
+}
+
+const asIs = (server: Server): Startable => ({ ...server, ready: () => server });
 
 type Found = Pick<ServerState, "name" | "status" | "protocol" | "tools" | "readyMs"> & {
   required: boolean;
@@ -39,10 +51,9 @@ type Found = Pick<ServerState, "name" | "status" | "protocol" | "tools" | "ready
   hint: string | null;
 };
 
-async function look(server: Server, opening: Opening): Promise<Found> {
-  const { name, required } = server;
+async function look({ name, required, ready }: Startable, opening: Opening): Promise<Found> {
   try {
-    await using connection = await connect(server, { ...opening, onState: () => undefined });
+    await using connection = await connect(ready(), { ...opening, onState: () => undefined });
     const { info, capabilities, instructions } = connection.session;
     const { status, protocol, tools, readyMs } = connection.state();
     const session = { info, capabilities, instructions };

@@ -45,18 +45,31 @@ export async function checkTemplates(skill: CheckedSkill): Promise<void> {
   if (problems.length > 0) throw invalid(problems);
 }
 
-/** What could not be filled, told at the expression itself. */
+/**
+ * What could not be filled, told at the expression itself. A value and its source are walked together, for quotes and
+ * indentation move things; each call goes on where the last one for this expression stopped.
+ */
 export function atExpression(place: Place, label: string, report: (problem: Problem) => void): Filler["onProblem"] {
-  return (expression, message, nth) => {
-    const { source } = place;
-    let offset = source.text.indexOf(expression, place.offset);
-    for (let n = 0; n < nth && offset !== -1; n++) offset = source.text.indexOf(expression, offset + expression.length);
+  const { source } = place;
+  const reached = new Map<string, { seen: number; offset: number }>();
+  return (expression, message, { text, at }) => {
+    const first = { seen: text.indexOf(expression), offset: source.text.indexOf(expression, place.offset) };
+    let { seen, offset } = reached.get(expression) ?? first;
+    while (seen < at && offset !== -1) {
+      seen = text.indexOf(expression, seen + 1);
+      offset = source.text.indexOf(expression, offset + 1);
+    }
+    reached.set(expression, { seen, offset });
     report({ source, offset: offset === -1 ? place.offset : offset, message: `${label}${message}` });
   };
 }
 
 /** The place is looked up only when there is something to tell. */
 export function atField(fields: Fields, path: Path, report: (problem: Problem) => void): Filler["onProblem"] {
-  const tell = (problem: Problem) => report({ ...problem, hidden: isOfSecrets(path) });
-  return (...told) => atExpression(fields.locate(path), `${path.join(".")}: `, tell)(...told);
+  const hidden = isOfSecrets(path);
+  let tell: Filler["onProblem"] | undefined;
+  return (...told) => {
+    tell ??= atExpression(fields.locate(path), `${path.join(".")}: `, (problem) => report({ ...problem, hidden }));
+    tell(...told);
+  };
 }

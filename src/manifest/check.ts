@@ -11,11 +11,13 @@ import { invalid, mayHoldSecret, type Place, type Problem } from "./problem.ts";
 import { Manifest } from "./schema.ts";
 import { foreignTransport } from "./server-schema.ts";
 
+type Told = Problem & { message: string };
+
 export function checkFields(fields: Fields): Manifest {
   const result = v.safeParse(Manifest, fields.values);
   const refused = [...presentFields(Manifest, fields.values, [])].flatMap((found) => refuse(found, fields));
   const told = new Set(refused.flatMap(({ covers }) => covers ?? []));
-  const problems: Problem[] = [
+  const problems: Told[] = [
     ...refused,
     ...(result.issues ?? []).flatMap((issue) => explain(issue, fields, told)),
     ...(result.success ? inputProblems(result.output, fields) : []),
@@ -25,15 +27,15 @@ export function checkFields(fields: Fields): Manifest {
 }
 
 /** YAML reads an unquoted {{ x }} as a map in a map, and all kinds of things are wrong with that; one of them is meant. */
-function unquotedBraces(problems: Problem[]): Problem[] {
+function unquotedBraces(problems: Told[]): Problem[] {
   const braces = new Map<number, Problem>();
   const others = problems.filter((problem) => {
     const { source, offset, message } = problem;
     const expression = /^\{\{[^}\n]*\}\}/.exec(source.text.slice(offset, offset + 200))?.[0];
     if (!expression) return true;
     const field = message.slice(0, message.indexOf(":")).replace(/\.(\{.*|server|name)$/, "");
-    const example = mayHoldSecret(problem) ? "" : `: "${expression}"`;
-    braces.set(offset, { ...problem, message: `${field}: {{ … }} must be quoted${example}` });
+    const example = () => (problem.hidden || mayHoldSecret(problem) ? "" : `: "${expression}"`);
+    braces.set(offset, { ...problem, message: () => `${field}: {{ … }} must be quoted${example()}` });
     return false;
   });
   return [...others, ...braces.values()];
@@ -73,7 +75,7 @@ function ownEntry(entries: Record<string, Schema>, name: string): Schema | undef
 }
 
 /** `covers`: a path of which nothing more needs to be said, such as the field that was probably meant. */
-function refuse({ path, known }: Found, fields: Fields): (Problem & { covers?: string })[] {
+function refuse({ path, known }: Found, fields: Fields): (Told & { covers?: string })[] {
   const name = String(path.at(-1));
   const at = path.join(".");
   const problem = (message: string) => ({ ...fields.locate(path, "key"), message: `${at}: ${message}` });
@@ -95,16 +97,16 @@ function refuse({ path, known }: Found, fields: Fields): (Problem & { covers?: s
   return [{ ...problem(`unknown field${help}`), ...(near && { covers: [...path.slice(0, -1), near].join(".") }) }];
 }
 
-function explain(issue: v.BaseIssue<unknown>, fields: Fields, told: ReadonlySet<string>): Problem[] {
+function explain(issue: v.BaseIssue<unknown>, fields: Fields, told: ReadonlySet<string>): Told[] {
   if (issue.type === "strict_object" && issue.expected === "never") return [];
   const path = (issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)));
   if (path.some((_, index) => told.has(path.slice(0, index + 1).join(".")))) return [];
   const at = path.join(".");
-  const hidden = isOfSecrets(path);
   if (issue.type === "strict_object" && issue.expected !== "Object") {
-    return [{ ...fields.locate(path.slice(0, -1)), message: missing(path), hidden }];
+    return [{ ...fields.locate(path.slice(0, -1)), message: missing(path), hidden: isOfSecrets(path) }];
   }
   const place = fields.locate(path, issue.path?.at(-1)?.origin === "key" ? "key" : "value");
+  const hidden = isOfSecrets(path) || (path[0] === "inputs" && mayHoldSecret(place));
   const said = hidden ? withoutValue(issue) : `${issue.message}${quoteIt(issue, place)}`;
   return [{ ...place, message: `${at}: ${said}`, hidden }];
 }

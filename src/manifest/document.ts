@@ -1,6 +1,18 @@
 // The text of a manifest → its value, and where each part of it stands. JSON is YAML too.
 
-import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, parseDocument, visit } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from "yaml";
 import { invalid, mayHoldSecret, type Place, type Problem, type Source } from "./problem.ts";
 import { explainSyntax } from "./syntax.ts";
 
@@ -22,7 +34,8 @@ export type Fields = {
 
 export function parseFields(source: Source, end = source.text.length): Fields {
   const document = parseYaml(source, end);
-  const locate: Fields["locate"] = (path, at = "value") => ({ source, offset: offsetOf(document, path, at) });
+  const offsetOf = locator(document);
+  const locate: Fields["locate"] = (path, at = "value") => ({ source, offset: offsetOf(path, at) });
   const value = toValue(document, source);
   if (!isValues(value)) {
     throw invalid([{ ...locate([]), message: `expected a manifest, a map of fields such as "description: …"` }]);
@@ -45,18 +58,37 @@ function parseYaml(source: Source, end: number): Document {
   if (depthOf(text) > MAX_DEPTH) throw invalid([{ source, offset: 0, message: "nested too deeply to be a manifest" }]);
   let document: Document;
   try {
-    document = parseDocument(text, { prettyErrors: false, logLevel: "error", stringKeys: false });
+    // The parser looks for duplicate keys in time that grows with the square of their number: duplicateKeys does it below.
+    document = parseDocument(text, { prettyErrors: false, logLevel: "error", stringKeys: false, uniqueKeys: false });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw invalid([{ source, offset: 0, message: "nested too deeply to be a manifest" }]);
   }
-  const problems: Problem[] = document.errors.map((error) => ({
-    source,
-    offset: error.pos[0],
-    message: explainSyntax(error, text, mayHoldSecret({ source, offset: error.pos[0] })),
-  }));
+  const errors: Problem[] = document.errors.map((error) => {
+    const place = { source, offset: error.pos[0] };
+    // Made when it is shown: of a flood of errors few are.
+    return { ...place, message: () => explainSyntax(error, text, mayHoldSecret(place)) };
+  });
+  const problems = [...errors, ...duplicateKeys(document, source)];
   if (problems.length > 0) throw invalid(firstOfEachLine(problems));
   return document;
+}
+
+function duplicateKeys(document: Document, source: Source): Problem[] {
+  const problems: Problem[] = [];
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name))
+          problems.push({ source, offset: startOf(key) ?? 0, message: `${name} is there twice; keep one` });
+        seen.add(name);
+      }
+    },
+  });
+  return problems;
 }
 
 function depthOf(text: string): number {
@@ -104,24 +136,32 @@ function lostAliases(document: Document, source: Source): Problem[] {
   return problems;
 }
 
-function offsetOf(document: Document, path: Path, at: "key" | "value"): number {
-  let node: unknown = document.contents;
-  let offset = startOf(node) ?? 0;
-  for (const [depth, key] of path.entries()) {
-    const step = child(resolved(node, document), key);
-    if (!step) return offset;
-    const isLast = depth === path.length - 1;
-    offset = (isLast && at === "key" ? startOf(step.key) : startOf(step.value)) ?? startOf(step.key) ?? offset;
-    node = step.value;
+function locator(document: Document): (path: Path, at: "key" | "value") => number {
+  const pairsOf = new Map<YAMLMap, Map<string, Pair>>();
+  return (path, at) => {
+    let node: unknown = document.contents;
+    let offset = startOf(node) ?? 0;
+    for (const [depth, key] of path.entries()) {
+      const step = child(resolved(node, document), key);
+      if (!step) return offset;
+      const isLast = depth === path.length - 1;
+      offset = (isLast && at === "key" ? startOf(step.key) : startOf(step.value)) ?? startOf(step.key) ?? offset;
+      node = step.value;
+    }
+    return offset;
+  };
+
+  function child(node: unknown, key: PropertyKey): { key: unknown; value: unknown } | undefined {
+    if (isSeq(node)) return { key: undefined, value: node.items[Number(key)] };
+    if (!isMap(node)) return undefined;
+    const pairs = pairsOf.get(node) ?? pairsByName(node);
+    pairsOf.set(node, pairs);
+    return pairs.get(String(key));
   }
-  return offset;
 }
 
-function child(node: unknown, key: PropertyKey): { key: unknown; value: unknown } | undefined {
-  if (isSeq(node)) return { key: undefined, value: node.items[Number(key)] };
-  if (!isMap(node)) return undefined;
-  const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(key));
-  return pair && { key: pair.key, value: pair.value };
+function pairsByName({ items }: YAMLMap): Map<string, Pair> {
+  return new Map(items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])));
 }
 
 function resolved(node: unknown, document: Document): unknown {

@@ -34,7 +34,7 @@ export function resolveInputs(declared: Record<string, Input>, given: GivenInput
       problems.push(`input "${name}" from ${found.source}: ${wrongType(input, found.value, shown)}`);
     } else if (input.enum && !input.enum.includes(found.value)) {
       problems.push(
-        `input "${name}" from ${found.source}: expected one of ${input.enum.join(", ")}, got ${shown ?? JSON.stringify(found.value)}`,
+        `input "${name}" from ${found.source}: expected ${oneOfEnum(input)}, got ${shown ?? JSON.stringify(found.value)}`,
       );
     }
     return [{ name, secret: input.secret, ...found }];
@@ -61,6 +61,11 @@ export function isOfType(value: unknown, type: Input["type"]): boolean {
     default:
       return typeof value === type;
   }
+}
+
+/** The values of a secret are secrets too. */
+export function oneOfEnum(input: Input): string {
+  return input.secret ? "a value of its enum" : `one of ${input.enum?.join(", ")}`;
 }
 
 function splitFlag(word: string): [string, string] {

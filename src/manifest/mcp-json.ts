@@ -9,6 +9,7 @@ import { didYouMean } from "../nearest.ts";
 import { type Fields, isOfSecrets, isValues, type Path, parseFields } from "./document.ts";
 import { readSource } from "./files.ts";
 import { invalid, type Source } from "./problem.ts";
+import { unlike } from "./units.ts";
 
 const scalar = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
@@ -52,8 +53,11 @@ export async function openMcpFiles(project: string, home: string | undefined): P
   return {
     warnings: broken.map((message) => `a broken .mcp.json was passed over: ${message}`),
     list() {
-      const named = files.flatMap(({ file, fields }) => namesIn(fields).map((name) => ({ name, file })));
-      return [...new Map(named.reverse().map((each) => [each.name, each])).values()].reverse();
+      const fileOf = new Map<string, string>();
+      for (const { file, fields } of files) {
+        for (const name of namesIn(fields)) fileOf.set(name, fileOf.get(name) ?? file);
+      }
+      return [...fileOf].map(([name, file]) => ({ name, file }));
     },
     find(name) {
       for (const file of files) {
@@ -91,7 +95,8 @@ function inheritable({ file, folder, fields }: McpFile, path: Path, value: unkno
     result.issues.map((issue) => {
       const at = [...path, ...(issue.path ?? []).map(({ key }) => String(key))];
       const hidden = isOfSecrets(at);
-      const said = hidden ? issue.message.replace(/ but received .*$/s, "") : issue.message;
+      const expected = issue.expected ?? "another value";
+      const said = hidden ? `expected ${expected}` : unlike(expected, issue.input);
       return { ...fields.locate(at), message: `${at.join(".")}: ${said}`, hidden };
     }),
   );

@@ -5,10 +5,11 @@ import { OmegaError } from "../errors.ts";
 const MAX_SHOWN = 50;
 const MAX_WIDTH = 120;
 
-export type Source = { file: string; text: string };
+/** `isSecret`: no line of it is ever shown. */
+export type Source = { file: string; text: string; isSecret?: boolean };
 export type Place = { source: Source; offset: number };
 /** `hidden`: the line may hold a secret and is not shown. Lines within fields of secrets are hidden anyway. */
-export type Problem = Place & { message: string; hidden?: boolean };
+export type Problem = Place & { message: string | (() => string); hidden?: boolean };
 
 export function invalid(problems: readonly Problem[]): OmegaError {
   const sorted = [...problems].sort((a, b) => a.source.file.localeCompare(b.source.file) || a.offset - b.offset);
@@ -24,31 +25,38 @@ export function position({ source, offset }: Place): { line: number; column: num
   return { line: source.text.slice(0, start).split("\n").length, column: offset - start + 1, text };
 }
 
-const secretField = /(?:^|[\s{,"'])(?:headers|apiKey|auth|env)["']?\s*:/;
+/** Also fields that were meant to be such ones; `tokens` are counted. */
+const secretField = /(?:header|key|auth|env|secret|token(?!s)|passw|cred)[\w-]*["']?\s*:/i;
+const inputSecret = /(?:default|enum)["']?\s*:/;
 
 /**
- * Told by the text alone, for where the syntax is broken there are no fields: the line names a field of secrets, or is
- * indented beneath one. `env` of an input is a name.
+ * Told by the text alone, for where the syntax is broken there are no fields: the line names a field of secrets, is
+ * indented beneath one, or follows one that has no value on its own line. `env` of an input is a name; its default is
+ * no secret unless an input is `secret: true`.
  */
 export function mayHoldSecret(place: Place): boolean {
+  if (place.source.isSecret) return true;
   const { line, text } = position(place);
-  const lines = place.source.text.split("\n", line - 1);
-  const enclosing = [text];
+  const above = place.source.text.split("\n", line - 1).filter((each) => each.trim() !== "");
+  const enclosing = [text, ...above.slice(-1).filter((each) => /:\s*$/.test(each))];
   let indent = indentOf(text);
-  for (const above of lines.reverse()) {
+  for (const each of above.reverse()) {
     if (indent === 0) break;
-    if (above.trim() === "" || indentOf(above) >= indent) continue;
-    indent = indentOf(above);
-    enclosing.push(above);
+    if (indentOf(each) >= indent) continue;
+    indent = indentOf(each);
+    enclosing.push(each);
   }
-  return !/^\s*["']?inputs["']?\s*:/.test(enclosing.at(-1) ?? "") && enclosing.some((each) => secretField.test(each));
+  const hasSecretInput = /secret["']?\s*:\s*true/.test(place.source.text);
+  const isInput = /^["']?inputs["']?\s*:/.test(enclosing.at(-1) ?? "");
+  return enclosing.some((each) => (hasSecretInput && inputSecret.test(each)) || (!isInput && secretField.test(each)));
 }
 
 const indentOf = (line: string) => line.length - line.trimStart().length;
 
 function describe(problem: Problem): string {
   const { line, column, text } = position(problem);
-  const message = `${problem.source.file}:${line}:${column}: ${problem.message}`;
+  const said = typeof problem.message === "string" ? problem.message : problem.message();
+  const message = `${problem.source.file}:${line}:${column}: ${said}`;
   if (problem.hidden || text.trim() === "" || mayHoldSecret(problem)) return message;
   // A long line is cut to a window around the fault.
   const from = Math.max(0, column - MAX_WIDTH / 2);

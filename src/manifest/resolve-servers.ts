@@ -27,7 +27,7 @@ type Context = {
 type Declared = CheckedSkill["manifest"]["servers"][string];
 
 export async function resolveServers(
-  { manifest }: { manifest: Pick<CheckedSkill["manifest"], "servers"> },
+  { manifest }: CheckedSkill,
   context: Context,
 ): Promise<{ servers: Server[]; warnings: readonly string[] }> {
   const declared = Object.entries(manifest.servers);
@@ -64,7 +64,13 @@ function passThrough(
   }
 }
 
-function inherited(name: string, mcp: McpFiles, context: Context): Pick<Server, "command" | "args" | "env" | "cwd"> {
+export type InheritContext = Pick<Context, "cwd" | "environment" | "sourceOf" | "secrets" | "report">;
+
+export function inherited(
+  name: string,
+  mcp: McpFiles,
+  context: InheritContext,
+): Pick<Server, "command" | "args" | "env" | "cwd"> {
   const { file, folder, fields, path, entry } = mcp.find(name);
   const { command, url, ...rest } = entry;
   if (command === undefined) {

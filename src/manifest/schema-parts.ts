@@ -85,7 +85,8 @@ export const fields = <Entries extends v.ObjectEntries>(entries: Entries) =>
 
 /**
  * One of several shapes, told apart by a look at the value, so that an error speaks of the shape that was meant; a
- * union would only say that none fits. `shapes` is what the JSON Schema and the reference show.
+ * union would only say that none fits. (`v.variant` wants a field with a literal that tells the shapes apart; here it is
+ * which field there is.) `shapes` is what the JSON Schema and the reference show.
  */
 export function shapeOf<const Shapes extends readonly v.GenericSchema[]>(
   shapes: Shapes,

@@ -11,10 +11,6 @@ export function explainSyntax({ code, message, pos }: YAMLParseError, text: stri
   switch (code) {
     case "TAB_AS_INDENT":
       return "a tab cannot indent in YAML; use spaces";
-    case "DUPLICATE_KEY": {
-      const key = /^[\w.-]+|^"[^"]*"|^'[^']*'/.exec(text.slice(start))?.[0] ?? "this field";
-      return `${key} is there twice; keep one`;
-    }
     case "BAD_SCALAR_START": {
       return `a text cannot begin with ${text[start]} unless it is quoted${quoted(line.slice(start - lineStart).trim())}`;
     }

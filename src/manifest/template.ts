@@ -7,8 +7,8 @@ export type Filler = {
   variable?: ((reference: string) => string) | undefined;
   /** The text was not written for omega: `{{ … }}` that is none of ours stays as it is. */
   isForeign?: boolean | undefined;
-  /** Called for each place that cannot be filled; `nth` tells the same expressions of a text apart, from 0. */
-  onProblem(expression: string, message: string, nth: number): void;
+  /** Called for each place that cannot be filled, in order; `at` is where in the text it stands. */
+  onProblem(expression: string, message: string, where: { text: string; at: number }): void;
 };
 
 export class Unfilled extends Error {}
@@ -29,7 +29,7 @@ export function fillTemplate(text: string, filler: Filler): string {
         return lookUp(reference);
       } catch (error) {
         if (!(error instanceof Unfilled)) throw error;
-        filler.onProblem(expression, error.message, text.slice(0, at).split(expression).length - 1);
+        filler.onProblem(expression, error.message, { text, at });
         return expression;
       }
     },

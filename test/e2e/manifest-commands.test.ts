@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { spawnSync } from "node:child_process";
 import { omega } from "../support/omega.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -42,21 +41,6 @@ test("--match runs the one skill whose trigger is in the text; none or two are i
     expect(code).toBe(2);
     expect(stderr).toContain("b: changelog");
   }
-});
-
-test("bash completes commands, flags and the values of a flag", async () => {
-  const { stdout } = await omega(["completions", "bash"]);
-  const complete = (...words: string[]) =>
-    spawnSync(
-      "bash",
-      ["-c", `${stdout}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _omega; echo "\${COMPREPLY[*]}"`, "bash", ...words],
-      {
-        encoding: "utf8",
-      },
-    ).stdout.trim();
-  expect(complete("omega", "val")).toBe("validate");
-  expect(complete("omega", "run", "--inp")).toBe("--input --input-file");
-  expect(complete("omega", "run", "--format", "j")).toBe("json");
 });
 
 test("two claims on stdin are invalid; one gives the inputs", async () => {

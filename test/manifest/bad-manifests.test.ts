@@ -212,6 +212,20 @@ const withSecrets = [
   `{\n "description": "d",\n "model": { "name": "a/b",\n  "headers": {\n   "one": 12345678\n  }\n }\n}\n`,
   `{"description":"d","model":{"name":"a/b","headers":{"one":"k12345678"}},"promt":1}\n`,
   `${ok}inputs: { t: { type: integer, secret: true, default: k12345678 } }\n`,
+  `${ok}inputs: { t: { secret: true, default: k12345678, typ: x } }\n`,
+  `${ok}inputs: { t: { secret: true, default: {{ k12345678 }} } }\n`,
+  `${ok}inputs: { t: { secret: true, enum: [k12345678], default: x } }\n`,
+  `${ok}inputs: { t: { secret: true, enum: k12345678 } }\n`,
+  `${ok}inputs:\n  t:\n    secret: true\n    default: x\n    default: k12345678\n`,
+  `${ok}inputs:\n  t:\n    default: @k12345678\n    secret: true\n`,
+  `${ok}inputs:\n  t:\n    secret: true\n    default:\n      \tk12345678: 'x\n`,
+  `${ok}model:\n  name: a/b\n  apikey: k12345678\n`,
+  `${ok}model:\n  name: a/b\n  header: { one: k12345678 }\n`,
+  `${ok}model: { name: a/b,\n  apiKey:\n  k12345678, foo: 1 }\n`,
+  `${ok}model:\r\n  name: a/b\r\n  headers:\r\n    one: @k12345678\r\n`,
+  `\uFEFF${ok}model:\n  name: a/b\n  headers:\n    one: @k12345678\n`,
+  `${ok}model:\n  name: a/b\n  headers:\n\tone: k12345678\n`,
+  server("\n    command: x\n    env:\n      A: k12345678\n      B: ${file:}\n      A: k12345678"),
 ];
 for (const source of withSecrets) {
   test(`the value in ${JSON.stringify(source.slice(ok.length))} is not told with the error`, async () => {
@@ -220,6 +234,21 @@ for (const source of withSecrets) {
     expect(message).toContain("skill.yaml:");
     expect(message).not.toContain("12345678");
   });
+}
+
+/** 30,000 lines, each with the same fault: time that grew with the square of them would be minutes. */
+const floods: [string, (line: number) => string][] = [
+  [ok, (n) => `a${n}: @x\n`],
+  [ok, (n) => `a${n}: 1\n`],
+  [ok, () => "prompt: x\n"],
+  [`${ok}servers:\n`, (n) => `  a${n}: {{ x }}\n`],
+  [`${ok}prompt: |\n`, () => "  {{ x }}\n"],
+];
+for (const [head, line] of floods) {
+  test(`30,000 lines like ${JSON.stringify(line(1))} are refused within seconds, with a count`, async () => {
+    using folder = temporaryFolder({ "skill.yaml": head + Array.from({ length: 30_000 }, (_, n) => line(n)).join("") });
+    expect(await refusal(folder.path)).toMatch(/… and \d{5} more$/);
+  }, 20_000);
 }
 
 test("CRLF, a byte order mark, JSON with tabs, and anchors are fine", async () => {

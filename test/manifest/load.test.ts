@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
-import { loadSkill } from "../../src/manifest/load.ts";
+import { checkSkill, loadSkill } from "../../src/manifest/load.ts";
 import type { LoadOptions } from "../../src/manifest/resolve.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -12,6 +12,15 @@ const options = (cwd: string, more: Partial<LoadOptions> = {}): LoadOptions => (
   inputs: { flags: [], file: undefined },
   ...more,
 });
+
+/** A number below the given one; the same row of them for the same seed. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return Math.floor((state / 2147483648) * below);
+  };
+}
 
 const standard: [string, string, string[]][] = [
   ["plain", "name: plain\ndescription: d", []],
@@ -49,6 +58,46 @@ test("a manifest beside a SKILL.md replaces its fields one by one, and mcp: is r
   expect(skill.warnings.join()).toContain('no server "no"');
 });
 
+test("seeded: a SKILL.md and its manifest merge field by field, as if all fields stood in one file; a fault is told in its own file", async () => {
+  const random = seeded(11182026);
+  const names = [
+    "name",
+    "description",
+    "version",
+    "license",
+    "metadata",
+    "trigger",
+    "inputs",
+    "servers",
+    "prompt",
+    "limits",
+  ];
+  const value = (name: string): unknown => {
+    const n = random(1_000);
+    if (name === "metadata") return { [`k${n}`]: { deep: [n] } };
+    if (name === "inputs") return { [`i${n}`]: { default: `d${n}` } };
+    if (name === "servers") return { [`s${n}`]: { command: `c${n}`, env: { A: `a${n}` } } };
+    if (name === "limits") return random(2) ? { turns: n + 1 } : { time: `${n}s` };
+    return `${name}-${n}`;
+  };
+  const some = () => Object.fromEntries(names.filter(() => random(2)).map((name) => [name, value(name)]));
+  for (let round = 0; round < 200; round++) {
+    const under = { ...some(), description: `under-${round}` };
+    const over = some();
+    const markdown = `---\n${JSON.stringify(under, null, 1)}\n---\nBody.\n`;
+    using two = temporaryFolder({ "SKILL.md": markdown, "skill.yaml": JSON.stringify(over) });
+    using one = temporaryFolder({ "skill.json": JSON.stringify({ ...under, ...over, instructions: "Body." }) });
+    const merged = await checkSkill(two.path);
+    expect(merged.manifest).toEqual((await checkSkill(one.path)).manifest);
+
+    const isOver = random(2) === 1;
+    const wrong = { ...(isOver ? over : under), license: 5 };
+    await Bun.write(two.file("SKILL.md"), `---\n${JSON.stringify(isOver ? under : wrong, null, 1)}\n---\nBody.\n`);
+    await Bun.write(two.file("skill.yaml"), JSON.stringify(isOver ? wrong : { ...over, license: undefined }));
+    await expect(checkSkill(two.path)).rejects.toThrow(`${two.file(isOver ? "skill.yaml" : "SKILL.md")}:`);
+  }
+});
+
 test("seeded: no input value adds a field, an argument or a template, and nothing expands twice", async () => {
   using folder = temporaryFolder({
     "skill.yaml":
@@ -71,11 +120,7 @@ test("seeded: no input value adds a field, an argument or a template, and nothin
     "\\",
     "é",
   ];
-  let seed = 20261118;
-  const random = (below: number) => {
-    seed = (seed * 1103515245 + 12345) % 2147483648;
-    return Math.floor((seed / 2147483648) * below);
-  };
+  const random = seeded(20261118);
   for (let round = 0; round < 300; round++) {
     const value = Array.from({ length: 1 + random(6) }, () => pieces[random(pieces.length)]).join("");
     const skill = await loadSkill(
