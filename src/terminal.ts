@@ -22,8 +22,17 @@ export function oneLine(text: string, max = 200): string {
 
 /** JSON as it may be printed: what a terminal would act on is escaped, so that no byte of the data is lost. */
 export function jsonText(value: unknown): string {
-  const text = JSON.stringify(value, null, 2) ?? "null";
-  return text.replace(controls, (found) => (found === "\n" ? found : escaped(found)));
+  return printable(JSON.stringify(value, null, 2));
+}
+
+/** The same on one line, also for readers that take U+2028 for the end of one. */
+export function jsonLine(value: unknown): string {
+  return printable(JSON.stringify(value)).replace(/[\u2028\u2029]/g, escaped);
+}
+
+/** JSON has no raw control character outside of its strings but line feeds, which `controls` leaves alone. */
+function printable(json: string | undefined): string {
+  return json === undefined ? "null" : json.replace(controls, escaped);
 }
 
 function escaped(text: string): string {
