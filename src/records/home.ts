@@ -7,3 +7,11 @@ export function omegaHome(): string {
   if (OMEGA_HOME) return resolve(OMEGA_HOME);
   return resolve(XDG_STATE_HOME || join(homedir(), ".local/state"), "omega");
 }
+
+/** `20260901-060000-0a1b2c3d`: when it started, in UTC, and a word. */
+export function isRunId(name: string): boolean {
+  return /^\d{8}-\d{6}-[0-9a-f]{8}$/.test(name);
+}
+
+export const runsFolder = () => join(omegaHome(), "runs");
+export const auditFolder = () => join(omegaHome(), "audit");

@@ -1,4 +1,4 @@
-// The journal: a file for each run that has started something and not yet ended it, so that what lies here is alive or was
+// The journal: a file for each run that may have something to end or its end to tell, so that what lies here is alive or was
 // killed. Its lines: `owner PID START BOOT TIME HOST`, then a `group PID START` for each child. They are only appended, and
 // one without its line end is torn and does not count. START is the start time of /proc, BOOT and it are 0 where there is none.
 
@@ -7,13 +7,11 @@ import {
   appendFileSync,
   constants,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { hostname, uptime } from "node:os";
 import { join } from "node:path";
@@ -21,6 +19,7 @@ import { OmegaError, systemCode } from "../errors.ts";
 import type { Journal } from "../processes/children.ts";
 import { hasProc, isAlive, type ProcessId, startTimeOf } from "../processes/proc.ts";
 import { omegaHome } from "./home.ts";
+import { makeFolder, writeFile } from "./private-files.ts";
 
 /** A file without an owner is being written just now, or its writer died at its first line, before it started anything. */
 const UNWRITTEN_MS = 60_000;
@@ -33,8 +32,8 @@ export type Entry = { run: string; owner: Owner; groups: ProcessId[] };
 export function openJournal(run: string): Journal {
   const file = fileOf(run);
   const owner = `owner ${process.pid} ${startTimeOf(process.pid)} ${bootId()} ${Date.now()} ${hostId()}\n`;
-  mkdirSync(folder(), { recursive: true, mode: 0o700 });
-  writeFileSync(file, owner, { flag: "wx", mode: 0o600 });
+  makeFolder(folder());
+  writeFile(file, owner, "wx");
   return {
     note: (group) => appendFileSync(file, `group ${group.pid} ${group.startTime}\n`, { mode: 0o600 }),
     close: () => removeEntry(run),
@@ -57,10 +56,10 @@ export function removeEntry(run: string): void {
   rmSync(fileOf(run), { force: true });
 }
 
-/**
- * Runs of this machine whose omega is dead. Those of an earlier boot are over and forgotten here; those of another host or
- * container (a shared home) are not ours to judge.
- */
+/** Alive, or not yet swept. */
+export const hasEntry = (run: string) => existsSync(fileOf(run));
+
+/** Runs of this machine whose omega is dead. Those of another host or container (a shared home) are not ours to judge. */
 export function deadRuns(): Entry[] {
   return listRuns().flatMap((run) => {
     // What none of ours has written, or not for us to read, is not ours to judge.
@@ -68,15 +67,15 @@ export function deadRuns(): Entry[] {
     const entry = readEntry(run);
     if (!entry) forgetUnwritten(run);
     else if (!isOurHost(entry.owner)) return [];
-    else if (isOfEarlierBoot(entry.owner)) removeEntry(run);
-    else if (!isAlive(entry.owner)) return [entry];
+    else if (isOfEarlierBoot(entry) || !isAlive(entry.owner)) return [entry];
     return [];
   });
 }
 
 export const isOurHost = ({ host }: Owner) => host === hostId();
 
-function isOfEarlierBoot({ boot, at }: Owner): boolean {
+/** Then nothing of it can be alive, and its numbers mean others by now. */
+export function isOfEarlierBoot({ owner: { boot, at } }: Entry): boolean {
   return hasProc() ? boot !== bootId() : at < Date.now() - uptime() * 1000;
 }
 
