@@ -6,7 +6,8 @@ export type Image = { type: "image"; data: string; mimeType: string };
 /** A tool call as the model wrote it; `arguments` is its JSON text, parsed once by the loop. */
 export type Call = { type: "call"; id: string; name: string; arguments: string };
 
-export type ToolResult = { content: (Text | Image)[]; isError: boolean };
+/** `denied`: the call was not made, for a rule or a person refused it. */
+export type ToolResult = { content: (Text | Image)[]; isError: boolean; denied?: true };
 
 /**
  * An answer in its provider's own blocks, opaque to all but the wire that made it. Reasoning comes back as each API demands
@@ -34,6 +35,8 @@ export type ModelRequest = {
   tools: readonly ToolDefinition[];
   /** When the run ends at the latest (epoch, ms): no wait is begun that would pass it. */
   deadlineAt?: number;
+  /** The longest answer to this request, if it must be shorter than usual. */
+  maxTokens?: number;
 };
 
 export type ModelEvent =

@@ -28,8 +28,10 @@ const codes = {
   SERVER_MESSAGE: ["server-failed", "message"],
   /** A server answered what a person asked for with an error. */
   SERVER_REFUSED: ["failed", "refused"],
-  /** No tool of a server is allowed and nobody can be asked. */
+  /** A tool that the work needs is not allowed, and nobody can be asked. */
   TOOLS_UNDECIDED: ["denied", "undecided"],
+  /** The model went on asking for what it was refused. */
+  TOOLS_REFUSED: ["denied", "refused"],
   /** The provider refused for good: key, name or request. */
   MODEL_REJECTED: ["model-failed", "rejected"],
   /** Rate limit, overload or network trouble at the provider. */
@@ -40,6 +42,14 @@ const codes = {
   MODEL_TRUNCATED: ["failed", "truncated"],
   /** The model ended without a word. */
   ANSWER_EMPTY: ["failed", "empty"],
+  /** The model says that it cannot do the work. */
+  BLOCKED: ["failed", "blocked"],
+  /** A check of `expect` did not hold. */
+  CHECK_FAILED: ["failed", "check"],
+  /** The answer does not fit the manifest's schema. */
+  OUTPUT_SCHEMA: ["failed", "schema"],
+  /** The answer could not be written to its file. */
+  OUTPUT_FILE: ["failed", "output-file"],
   /** The run left the script of the replay model. */
   DIVERGED: ["failed", "diverged"],
   /** The tools are more than the provider takes. */
@@ -48,6 +58,23 @@ const codes = {
   LIMIT_CONTEXT: ["limit", "context"],
   LIMIT_TURNS: ["limit", "turns"],
   LIMIT_TIME: ["limit", "time"],
+  LIMIT_TOKENS: ["limit", "tokens"],
+  LIMIT_COST: ["limit", "cost"],
+  /** `costPerDay`: this run and the earlier ones of the day. */
+  LIMIT_DAY: ["limit", "day"],
+  LIMIT_CALLS: ["limit", "calls"],
+  /** The same call again and again. */
+  LIMIT_REPEAT: ["limit", "repeat"],
+  /** A limit of cost for a model whose price nobody knows. */
+  PRICE_MISSING: ["invalid", "price"],
+  /** The manifest asks for what needs a place to write, and there is none. */
+  HOME_NEEDED: ["invalid", "home"],
+  /** Another run of this skill is on: this one was not wanted. */
+  OVERLAP_SKIPPED: ["skipped", "overlap"],
+  /** Another run of this skill is on, and two must not be. */
+  OVERLAP: ["unavailable", "overlap"],
+  /** `audit: required`, and a line of it could not be written. */
+  STORAGE_AUDIT: ["storage", "audit"],
   /** A signal reached omega. */
   INTERRUPTED: ["interrupted", "signal"],
   /** A bug of ours. */

@@ -15,6 +15,31 @@ export type Outcome =
   | "unavailable"
   | "interrupted";
 
+/**
+ * If several hold, the first of these is the outcome. `invalid`, `skipped` and `nothing-to-do` come alone; `killed` is
+ * written by the sweep that finds a dead run.
+ */
+const precedence: readonly (Outcome | readonly Outcome[])[] = [
+  "interrupted",
+  "internal",
+  "storage",
+  "limit",
+  "server-failed",
+  ["model-failed", "unavailable"],
+  "denied",
+  "failed",
+];
+
+/** Whether `a` is told rather than `b`; of two equals the first to happen stays. */
+export function outweighs(a: Outcome, b: Outcome): boolean {
+  return weightOf(a) < weightOf(b);
+}
+
+function weightOf(outcome: Outcome): number {
+  const at = precedence.findIndex((each) => [each].flat().includes(outcome));
+  return at === -1 ? precedence.length : at;
+}
+
 export type Signal = "SIGHUP" | "SIGINT" | "SIGTERM";
 
 const exitCodes = {

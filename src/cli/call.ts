@@ -8,10 +8,10 @@ import { exitCodeOf } from "../outcome.ts";
 import type { CallResult, Connection } from "../servers/connection.ts";
 import type { ServerTool } from "../servers/discovery.ts";
 import { jsonText, plain } from "../terminal.ts";
+import { callable, callChecked } from "../tools/callable.ts";
 import { nameForModels } from "../tools/names.ts";
-import { callable } from "../tools/table.ts";
 import { argumentsFromWords } from "../tools/words.ts";
-import { findTarget, print, sharedArgs, usage, withServers } from "./connected.ts";
+import { findTarget, hideSecrets, print, sharedArgs, usage, withServers } from "./connected.ts";
 
 const MAX_ERROR = 2_000;
 
@@ -28,21 +28,23 @@ export default defineCommand({
   meta: { name: "call", description: "Call one tool and print its result; exit 1 if the tool says it failed" },
   args,
   async run({ args: { json }, rawArgs, data }) {
-    const { servers, words } = await findTarget("call", rawArgs, args);
+    const { servers, words, secrets } = await findTarget("call", rawArgs, args);
     const [name, ...rest] = words;
     if (name === undefined) throw usage("call", "give the tool to call");
     const given = await Promise.all(rest.map((word) => (word === "-" ? readAll(process.stdin) : word)));
-    return await withServers(serversFor(name, servers), data, async (connections, { signal, onWarning }) => {
+    const target = { servers: serversFor(name, servers), secrets };
+    return await withServers(target, data, async (connections, { signal, onWarning }) => {
       const { connection, tool } = findTool(name, connections);
-      const { call } = callable(connection, tool, onWarning);
-      const result = await call(argumentsFromWords(given, tool.inputSchema), signal);
+      const asked = argumentsFromWords(given, tool.inputSchema);
+      const answered = await callChecked(callable(connection, tool, onWarning), asked, signal);
       signal.throwIfAborted();
       const loss = connection.loss();
       if (loss) throw loss;
+      const result = hideSecrets(answered, secrets);
       if (result.answer === undefined && !json) {
         throw new OmegaError("SERVER_REFUSED", describe(result).slice(0, MAX_ERROR));
       }
-      print(json ? jsonText(result.answer ?? { content: result.content, isError: true }) : describe(result));
+      print(json ? jsonText(result.answer ?? { content: result.content, isError: true }) : describe(result), secrets);
       return result.isError ? exitCodeOf("failed") : 0;
     });
   },

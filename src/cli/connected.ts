@@ -1,13 +1,16 @@
-// What the commands without a model share: which servers are meant (a skill's, or the one after `--`), and a life in which
-// they are connected and after which nothing of them is left.
+// What the commands without a model share: which servers are meant (a skill's, or the one after `--`), a life in which they
+// are connected and after which nothing of them is left, and that nothing they say shows a secret.
 
 import { type ArgsDef, parseArgs } from "citty";
 import * as v from "valibot";
-import { OmegaError } from "../errors.ts";
+import { asOmegaError, OmegaError } from "../errors.ts";
 import { StdioServer } from "../manifest/server-schema.ts";
 import type { Server } from "../manifest/skill.ts";
 import { isObject, RpcError } from "../mcp/json-rpc.ts";
 import { didYouMean } from "../nearest.ts";
+import { openAudit } from "../records/audit.ts";
+import { openStore } from "../records/store.ts";
+import { createSecrets, mapStrings, type Secrets } from "../redact.ts";
 import { openChildren } from "../run/children.ts";
 import { newRunId } from "../run/envelope.ts";
 import { prepare } from "../run/prepare.ts";
@@ -38,6 +41,8 @@ export type Target = {
   /** The words that are neither flags, nor the skill, nor the server's command line. */
   words: string[];
   isAdHoc: boolean;
+  /** What these servers were given and nobody is to be shown. */
+  secrets: Secrets;
 };
 
 /** `omega tools SKILL …` or `omega tools … -- command args`. */
@@ -46,12 +51,14 @@ export async function findTarget(command: string, rawArgs: readonly string[], ar
   const parsed = parseArgs(rawArgs.slice(0, end === -1 ? undefined : end), args);
   const commandLine = end === -1 ? [] : rawArgs.slice(end + 1);
   if (end !== -1 && commandLine.length === 0) throw usage(command, "no command line of a server after --");
-  if (commandLine.length > 0) return { servers: adHoc(commandLine), words: parsed._, isAdHoc: true };
+  if (commandLine.length > 0) {
+    return { servers: adHoc(commandLine), words: parsed._, isAdHoc: true, secrets: createSecrets() };
+  }
   const [skill, ...words] = parsed._;
   if (skill === undefined) throw usage(command, "give a skill, or a server's command line after --");
   const given = readGiven({ ...parsed, skill, _: [] }, rawArgs.slice(0, end === -1 ? undefined : end));
-  const { servers } = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() });
-  return { servers: chosen(servers, parsed["server"]), words, isAdHoc: false };
+  const { servers, secrets } = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() });
+  return { servers: chosen(servers, parsed["server"]), words, isAdHoc: false, secrets };
 }
 
 function adHoc([command, ...args]: readonly string[]): Server[] {
@@ -76,27 +83,40 @@ export function usage(command: string, message: string): OmegaError {
 export type Opening = Omit<ConnectOptions, "onState">;
 
 /** Opens what `work` needs and ends it again; says what could not be ended. */
-export async function withChildren<T>(lifetime: Lifetime, work: (opening: Opening) => Promise<T>): Promise<T> {
+export async function withChildren<T>(
+  secrets: Secrets,
+  lifetime: Lifetime,
+  work: (opening: Opening) => Promise<T>,
+): Promise<T> {
   const log = createLog(lifetime.verbose ? "verbose" : "normal");
   const { signal, hurry } = lifetime;
-  const onWarning = (message: string) => log.warn(plain(message));
-  const children = await openChildren(newRunId(new Date().toISOString()), onWarning);
+  const onWarning = (message: string) => log.warn(visible(message, secrets));
   try {
-    await using _ = children;
-    const result = await work({ children, cwd: process.cwd(), signal, hurry, onWarning });
-    signal.throwIfAborted();
-    return result;
-  } finally {
-    for (const pid of children.summary().survivors) log.warn(`process ${pid} could not be ended`);
+    const run = newRunId(new Date().toISOString());
+    const store = openStore(onWarning);
+    const children = await openChildren(run, onWarning, { store });
+    const audit = openAudit(run, { clean: (text) => visible(text, secrets), store, required: false, skill: null });
+    try {
+      await using over = new AsyncDisposableStack();
+      over.defer(audit.close);
+      over.use(children);
+      const result = await work({ children, audit, cwd: process.cwd(), signal, hurry, onWarning });
+      signal.throwIfAborted();
+      return result;
+    } finally {
+      for (const pid of children.summary().survivors) log.warn(`process ${pid} could not be ended`);
+    }
+  } catch (error) {
+    throw errorWithout(secrets, error);
   }
 }
 
 export async function withServers<T>(
-  servers: readonly Server[],
+  { servers, secrets }: Pick<Target, "servers" | "secrets">,
   lifetime: Lifetime,
   work: (connections: readonly Connection[], opening: Opening) => Promise<T>,
 ): Promise<T> {
-  return await withChildren(lifetime, async (opening) => {
+  return await withChildren(secrets, lifetime, async (opening) => {
     await using connected = await connectAll(servers, { ...opening, onState: () => undefined });
     return await work(connected.connections, opening);
   });
@@ -106,11 +126,43 @@ export async function withServers<T>(
 export async function refusalsAsErrors<T>(label: string, answer: Promise<T>): Promise<T> {
   return await answer.catch((error: unknown) => {
     if (!(error instanceof RpcError)) throw error;
-    const about = isObject(error.data) ? ` (${JSON.stringify(error.data)})` : "";
+    const about = isObject(error.data) ? ` (${JSON.stringify(mapStrings(error.data, plain))})` : "";
     throw new OmegaError("SERVER_REFUSED", plain(`${label}: ${error.message}${about}`), { cause: error });
   });
 }
 
-export function print(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+/** What servers have said, fit to be shown. Before a text is cut, for of a cut secret the beginning would be left. */
+export function hideSecrets<T>(value: T, { redact }: Secrets): T {
+  return mapStrings(value, (text) => {
+    const told = redact(text);
+    // A colour that begins within a secret hides it from us, but from nobody else.
+    const bare = plain(told);
+    const hidden = redact(bare);
+    return hidden === bare ? told : hidden;
+  });
+}
+
+/** Lines that have become one, or words that have lost what was between them, may be a secret only now. */
+export function print(text: string, { redact }: Secrets): void {
+  const told = redact(text);
+  process.stdout.write(told.endsWith("\n") ? told : `${told}\n`);
+}
+
+/** The same error as a person may read it: a server that does not start is told with its arguments and its last words. */
+function errorWithout(secrets: Secrets, error: unknown): OmegaError {
+  const known = asOmegaError(error);
+  const { code, hint, cause, signal, retryAfterMs } = known;
+  const told = new OmegaError(code, visible(known.message, secrets), {
+    cause,
+    ...(hint !== undefined && { hint: visible(hint, secrets) }),
+    ...(signal !== undefined && { signal }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+  const { stack } = error instanceof Error ? error : known;
+  if (stack !== undefined) told.stack = visible(stack, secrets);
+  return told;
+}
+
+function visible(text: string, secrets: Secrets): string {
+  return plain(hideSecrets(text, secrets));
 }

@@ -4,16 +4,19 @@
 import { OmegaError } from "../errors.ts";
 import { listMcpServers, type McpServer } from "../manifest/mcp-servers.ts";
 import { didYouMean } from "../nearest.ts";
+import type { Secrets } from "../redact.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
 import { createLog } from "./log.ts";
 import { columns } from "./table.ts";
 
-export async function findMcpServers(name: string | undefined): Promise<readonly McpServer[]> {
-  const { servers, warnings } = await listMcpServers(process.cwd(), process.env);
+export type Found = { servers: readonly McpServer[]; secrets: Secrets };
+
+export async function findMcpServers(name: string | undefined): Promise<Found> {
+  const { servers, warnings, secrets } = await listMcpServers(process.cwd(), process.env);
   const log = createLog("normal");
   for (const warning of warnings) log.warn(plain(warning));
   const chosen = name === undefined ? servers : servers.filter((server) => server.name === name);
-  if (name === undefined || chosen.length > 0) return chosen;
+  if (name === undefined || chosen.length > 0) return { servers: chosen, secrets };
   const names = servers.map((server) => server.name);
   throw new OmegaError("USAGE", `no .mcp.json has a server "${name}"${didYouMean(name, names)}`, {
     hint: `there are: ${names.join(", ") || "none"}`,

@@ -8,7 +8,15 @@ import type { Prompt } from "../servers/discovery.ts";
 import { promptsOf } from "../servers/offers.ts";
 import { parseToolResult } from "../servers/tool-result.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
-import { findTarget, type Opening, print, refusalsAsErrors, sharedArgs, withServers } from "./connected.ts";
+import {
+  findTarget,
+  hideSecrets,
+  type Opening,
+  print,
+  refusalsAsErrors,
+  sharedArgs,
+  withServers,
+} from "./connected.ts";
 import { columns } from "./table.ts";
 
 const args = {
@@ -26,18 +34,20 @@ export default defineCommand({
   meta: { name: "prompts", description: "List the prompts of a skill's servers, or fill one in" },
   args,
   async run({ args: { json }, rawArgs, data }) {
-    const { servers, words } = await findTarget("prompts", rawArgs, args);
+    const target = await findTarget("prompts", rawArgs, args);
+    const { words, secrets } = target;
     const [name, ...rest] = words;
-    await withServers(servers, data, async (connections, opening) => {
+    await withServers(target, data, async (connections, opening) => {
       const found = (await Promise.all(connections.map((connection) => promptsFrom(connection, opening)))).flat();
-      if (name === undefined) return print(json ? jsonText(found.map(asEntry)) : list(found));
+      if (name === undefined) {
+        const entries = hideSecrets(found.map(asEntry), secrets);
+        return print(json ? jsonText(entries) : list(entries), secrets);
+      }
       const { connection, prompt } = choose(name, found);
       const params = { name: prompt.name, arguments: textArguments(rest) };
-      const answer = await refusalsAsErrors(
-        connection.server.name,
-        connection.request("prompts/get", params, opening.signal),
-      );
-      print(json ? jsonText(answer) : messages(answer));
+      const asked = connection.request("prompts/get", params, opening.signal);
+      const answer = hideSecrets(await refusalsAsErrors(connection.server.name, asked), secrets);
+      print(json ? jsonText(answer) : messages(answer), secrets);
     });
     return 0;
   },
@@ -51,15 +61,13 @@ async function promptsFrom(connection: Connection, { signal, onWarning }: Openin
 
 const asEntry = ({ connection, prompt }: Found) => ({ server: connection.server.name, ...prompt });
 
-function list(found: readonly Found[]): string {
-  const rows = found
-    .map(asEntry)
-    .map(({ server, name, description, arguments: args }) => [
-      server,
-      oneLine(name, 64),
-      args.map(({ name, required }) => oneLine(required ? `${name}=…` : `[${name}=…]`, 40)).join(" "),
-      oneLine(description, 80),
-    ]);
+function list(entries: readonly ReturnType<typeof asEntry>[]): string {
+  const rows = entries.map(({ server, name, description, arguments: args }) => [
+    server,
+    oneLine(name, 64),
+    args.map(({ name, required }) => oneLine(required ? `${name}=…` : `[${name}=…]`, 40)).join(" "),
+    oneLine(description, 80),
+  ]);
   return columns(rows) || "no prompts";
 }
 

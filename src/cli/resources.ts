@@ -2,9 +2,19 @@ import { defineCommand } from "citty";
 import { OmegaError } from "../errors.ts";
 import { isObject, RpcError } from "../mcp/json-rpc.ts";
 import type { Connection } from "../servers/connection.ts";
+import type { Resource, Template } from "../servers/discovery.ts";
 import { hasResources, resourcesOf } from "../servers/offers.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
-import { findTarget, type Opening, print, refusalsAsErrors, sharedArgs, usage, withServers } from "./connected.ts";
+import {
+  findTarget,
+  hideSecrets,
+  type Opening,
+  print,
+  refusalsAsErrors,
+  sharedArgs,
+  usage,
+  withServers,
+} from "./connected.ts";
 import { columns } from "./table.ts";
 
 const args = {
@@ -16,19 +26,25 @@ export default defineCommand({
   meta: { name: "resources", description: "List the resources of a skill's servers, or read one" },
   args,
   async run({ args: { json }, rawArgs, data }) {
-    const { servers, words } = await findTarget("resources", rawArgs, args);
+    const target = await findTarget("resources", rawArgs, args);
+    const { words, secrets } = target;
     const [uri, ...rest] = words;
     if (rest.length > 0) throw usage("resources", `too many words: ${rest.join(" ")}`);
-    await withServers(servers, data, async (connections, opening) => {
-      if (uri === undefined) return await list(connections, opening, json ?? false);
-      const answer = await read(uri, connections, opening);
-      print(json ? jsonText(answer) : contents(answer));
+    await withServers(target, data, async (connections, opening) => {
+      if (uri === undefined) {
+        const entries = hideSecrets(await list(connections, opening), secrets);
+        return print(json ? jsonText(entries) : table(entries), secrets);
+      }
+      const answer = hideSecrets(await read(uri, connections, opening), secrets);
+      print(json ? jsonText(answer) : contents(answer), secrets);
     });
     return 0;
   },
 });
 
-async function list(connections: readonly Connection[], { signal, onWarning }: Opening, json: boolean): Promise<void> {
+type Found = (Resource | Template) & { server: string };
+
+async function list(connections: readonly Connection[], { signal, onWarning }: Opening): Promise<Found[]> {
   const found = await Promise.all(
     connections.map(async (connection) => {
       const server = connection.server.name;
@@ -37,16 +53,18 @@ async function list(connections: readonly Connection[], { signal, onWarning }: O
       return entries.map((entry) => ({ server, ...entry }));
     }),
   );
-  const all = found.flat();
-  if (json) return print(jsonText(all));
-  const rows = all.map((entry) => [
+  return found.flat();
+}
+
+function table(found: readonly Found[]): string {
+  const rows = found.map((entry) => [
     entry.server,
     oneLine("uri" in entry ? entry.uri : entry.uriTemplate, 100),
     entry.mimeType ?? "",
     oneLine(entry.name, 40),
     oneLine(entry.description, 80),
   ]);
-  print(rows.length > 0 ? columns(rows) : "no resources");
+  return columns(rows) || "no resources";
 }
 
 /** The first server that knows it; if none does, the last refusal is told. */

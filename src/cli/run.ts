@@ -1,9 +1,13 @@
 import { defineCommand } from "citty";
+import { parseLimits } from "../manifest/limit-flags.ts";
 import { createReporter, type Format, formats } from "../report/report.ts";
 import { run } from "../run/run.ts";
+import { personAtTerminal } from "./ask-person.ts";
+import { valuesOf } from "./flags.ts";
 import { givenArgs, readGiven } from "./given.ts";
 import type { Lifetime } from "./lifetime.ts";
 import { createLog } from "./log.ts";
+import { permissionArgs, readPermissions } from "./permission-flags.ts";
 
 export default defineCommand({
   meta: {
@@ -20,7 +24,14 @@ export default defineCommand({
     model: { type: "string", valueHint: "provider/name", description: "the model to ask, instead of the manifest's" },
     format: { type: "enum", options: [...formats], default: "text", description: "what stdout gets" },
     json: { type: "boolean", description: "the same as --format json" },
-    yes: { type: "boolean", description: "allow the tools that the manifest does not name" },
+    ...permissionArgs,
+    unattended: { type: "boolean", description: "ask nobody, even at a terminal" },
+    limit: {
+      type: "string",
+      valueHint: "name=value",
+      description: "a limit instead of the manifest's; may be repeated",
+    },
+    output: { type: "string", valueHint: "file", description: "where the answer is written, instead of output.file" },
     quiet: { type: "boolean", description: "no progress, only warnings and errors" },
     verbose: { type: "boolean", alias: "v", description: "more on stderr" },
   },
@@ -34,10 +45,15 @@ export default defineCommand({
       warn: (line) => log.warn(line),
       error: (line) => log.error(line),
     });
+    const given = readGiven(args, rawArgs);
+    const readsStdin = given.words.includes("-") || given.inputFile === "-";
     const events = run({
-      ...readGiven(args, rawArgs),
+      ...given,
+      ...readPermissions(args.yes, rawArgs),
       model: args.model,
-      yes: args.yes ?? false,
+      limits: parseLimits(valuesOf("--limit", rawArgs)),
+      output: args.output,
+      ask: personAtTerminal(readsStdin || (args.unattended ?? false)),
       signal,
       hurry,
     });

@@ -2,10 +2,11 @@ import { type ArgsDef, defineCommand } from "citty";
 import { asOmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
 import { exitCodeOf } from "../outcome.ts";
+import type { Secrets } from "../redact.ts";
 import { connect, type ServerState } from "../servers/connection.ts";
 import type { Session } from "../servers/session.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
-import { findTarget, type Opening, print, sharedArgs, withChildren } from "./connected.ts";
+import { findTarget, hideSecrets, type Opening, print, sharedArgs, withChildren } from "./connected.ts";
 import { columns } from "./table.ts";
 
 const args = {
@@ -21,11 +22,15 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs, data }) {
     const isAlone = given._.length === 0 && !rawArgs.includes("--");
-    const servers = isAlone ? await inMcpJson(given) : (await findTarget("servers", rawArgs, args)).servers.map(asIs);
-    if (!servers) return 0;
-    const found = await withChildren(data, (opening) => Promise.all(servers.map((server) => look(server, opening))));
-    print(given.json ? jsonText(found) : text(found));
-    const isLacking = found.some(({ status, required }) => required && status !== "ready");
+    const target = isAlone ? await inMcpJson(given) : await inSkill(rawArgs);
+    if (!target) return 0;
+    const { servers, secrets } = target;
+    const looked = await withChildren(secrets, data, (opening) =>
+      Promise.all(servers.map((server) => look(server, opening))),
+    );
+    const found = hideSecrets(looked, secrets);
+    print(given.json ? jsonText(found) : text(found), secrets);
+    const isLacking = looked.some(({ status, required }) => required && status !== "ready");
     return isLacking ? exitCodeOf("server-failed") : 0;
   },
 });
@@ -33,16 +38,23 @@ export default defineCommand({
 type Given = { server?: string | undefined; connect?: boolean | undefined; json?: boolean | undefined };
 type Startable = Pick<Server, "name" | "required"> & { ready(): Server };
 
-/** Those to start; none where the list itself was asked for. */
-async function inMcpJson(given: Given): Promise<Startable[] | undefined> {
-  const { describeMcpServers, findMcpServers } = await import("./mcp-servers.ts");
-  const servers = await findMcpServers(given.server);
-  if (given.connect && servers.length > 0) return servers.map((server) => ({ ...server, required: true }));
-  print(describeMcpServers(servers, given.json ?? false));
-  return undefined;
+type Target = { servers: readonly Startable[]; secrets: Secrets };
+
+async function inSkill(rawArgs: readonly string[]): Promise<Target> {
+  const { servers, secrets } = await findTarget("servers", rawArgs, args);
+  return { servers: servers.map((server) => ({ ...server, ready: () => server })), secrets };
 }
 
-const asIs = (server: Server): Startable => ({ ...server, ready: () => server });
+/** Those to start; none where the list itself was asked for. */
+async function inMcpJson(given: Given): Promise<Target | undefined> {
+  const { describeMcpServers, findMcpServers } = await import("./mcp-servers.ts");
+  const { servers, secrets } = await findMcpServers(given.server);
+  if (given.connect && servers.length > 0) {
+    return { servers: servers.map((server) => ({ ...server, required: true })), secrets };
+  }
+  print(describeMcpServers(servers, given.json ?? false), secrets);
+  return undefined;
+}
 
 type Found = Pick<ServerState, "name" | "status" | "protocol" | "tools" | "readyMs"> & {
   required: boolean;

@@ -20,9 +20,11 @@ export default defineCommand({
 function tell(runs: readonly Leftover[]): string {
   if (runs.length === 0) return "no dead run has left anything\n";
   return runs
-    .map(({ run, killed, survivors, unseen }) => {
+    .map(({ run, killed, survivors, unseen, record, trouble }) => {
       const counts = [`${killed} ended`, `${survivors.length} could not be ended`, `${unseen} could not be looked at`];
-      return `${run}: ${counts.join(", ")}${survivors.length > 0 ? ` (pids ${survivors.join(" ")})` : ""}\n`;
+      const pids = survivors.length > 0 ? ` (pids ${survivors.join(" ")})` : "";
+      const told = trouble === null ? (record ?? "") : `its end could not be told: ${trouble}`;
+      return `${run}: ${counts.join(", ")}${pids}${told && `; ${told}`}\n`;
     })
     .join("");
 }

@@ -3,7 +3,7 @@ import type { Connection } from "../servers/connection.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
 import { isAllowed } from "../tools/glob.ts";
 import { nameForModels } from "../tools/names.ts";
-import { findTarget, print, sharedArgs, usage, withServers } from "./connected.ts";
+import { findTarget, hideSecrets, print, sharedArgs, usage, withServers } from "./connected.ts";
 import { columns } from "./table.ts";
 
 /** Characters of JSON that one token covers, roughly, whatever the tokenizer. */
@@ -13,10 +13,12 @@ export default defineCommand({
   meta: { name: "tools", description: "List the tools of a skill's servers, and about how many tokens each one costs" },
   args: sharedArgs,
   async run({ args, rawArgs, data }) {
-    const { servers, words } = await findTarget("tools", rawArgs, sharedArgs);
+    const target = await findTarget("tools", rawArgs, sharedArgs);
+    const { words, secrets } = target;
     if (words.length > 0) throw usage("tools", `too many words: ${words.join(" ")}`);
-    const found = await withServers(servers, data, async (connections) => connections.map(describe));
-    print(args.json ? jsonText(found.flatMap(({ tools }) => tools)) : found.map(text).join("\n"));
+    const described = await withServers(target, data, async (connections) => connections.map(describe));
+    const found = hideSecrets(described, secrets);
+    print(args.json ? jsonText(found.flatMap(({ tools }) => tools)) : found.map(text).join("\n"), secrets);
     return 0;
   },
 });

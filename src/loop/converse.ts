@@ -1,152 +1,173 @@
-// The conversation: ask the model, run the calls it makes, tell it what came of them, until it stops. Knows no provider's
-// wire and no server.
+// The conversation: ask the model, run the calls it makes, tell it what came of them, until it stops or a limit is reached.
+// Knows no provider's wire and no server.
 
-import {
-  type Call,
-  type End,
-  type Message,
-  type Model,
-  noUsage,
-  type ToolDefinition,
-  type ToolResult,
-  textOf,
-} from "../conversation.ts";
+import type { Call, Message, Model } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
+import type { Finished, FinishTool } from "../tools/builtin/finish.ts";
+import type { Keep } from "../tools/cut.ts";
+import type { Toolbox } from "../tools/table.ts";
+import { type Budget, type Room, reportTokens, totalOf } from "./budget.ts";
+import type { Clock } from "./clock.ts";
+import { watchRepeats } from "./repeats.ts";
+import { type Turn, takeTurn } from "./turn.ts";
 
 export type Conversation = {
   model: Model;
-  tools: {
-    definitions: ToolDefinition[];
-    call(name: string, argumentsText: string, signal: AbortSignal): Promise<ToolResult>;
-  };
+  tools: Toolbox;
+  finish: FinishTool;
   system: string | undefined;
   prompt: string;
-  turns: number;
-  /** When the run ends at the latest (epoch, ms). */
-  deadlineAt?: number;
+  budget: Budget;
+  /** The same call, so many turns in a row. */
+  repeat: number;
+  clock: Clock;
+  /** Where an output goes that has no room in the conversation. */
+  keep: Keep;
 };
 
-type Running = { call: Call; result: Promise<{ result: ToolResult; ms: number }> };
-type Turn = { text: string; running: Running[]; end: End };
+/** `error`: the conversation was ended before the model was done, and `text` is its report. */
+export type Ending = Finished & { text: string; error?: OmegaError };
 
+const OUTPUT_TRIES = 3;
+const CHARACTERS_PER_TOKEN = 4;
 const GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything.";
+const GIVE_OUTPUT = "Give your answer by calling finish with status done and the answer in output, as its schema says.";
 
-/** Yields what happens and returns the answer; throws an OmegaError when there is none. */
-export async function* converse(conversation: Conversation, signal: AbortSignal): AsyncGenerator<RunEvent, string> {
-  const messages: Message[] = [{ role: "user", content: [{ type: "text", text: conversation.prompt }] }];
+/** Yields what happens and returns how it ended; throws an OmegaError when there is no answer. */
+export async function* converse(conversation: Conversation): AsyncGenerator<RunEvent, Ending> {
+  const { budget, clock, tools, finish } = conversation;
+  const messages: Message[] = [user(conversation.prompt)];
+  const repeats = watchRepeats(conversation.repeat);
+  const refuse = (turn: number) => (call: Call) => repeats.see(call, turn) ?? budget.call();
   /** What an answer said before it was cut by its length, once. */
   let before: string | undefined;
-  for (let turn = 1; turn <= conversation.turns; turn++) {
-    yield { type: "turn", turn };
-    const { text, running, end } = yield* ask(conversation, messages, turn, signal);
-    messages.push(toMessage(text, running, end));
-    for (const { call, result: pending } of running) {
-      const { result, ms } = await pending;
-      messages.push({ role: "tool", callId: call.id, result });
-      const text = textOf(result.content);
-      yield { type: "result", turn, id: call.id, tool: call.name, isError: result.isError, text, ms };
+  let tries = 0;
+  let tokens = firstRequest(conversation);
+  for (let turn = 1; ; turn++) {
+    const room = clock.work.aborted ? timeIsUp(clock) : budget.room(tokens);
+    if (room.turn !== "normal") return yield* lastTurn(conversation, messages, turn, room);
+    const told = messages.length;
+    const turnOptions = { messages, turn, tools, refuse: refuse(turn), deadlineAt: clock.workUntil };
+    let taken: Turn;
+    try {
+      taken = yield* takeTurn(conversation, { ...turnOptions, signal: clock.work, maxTokens: room.maxTokens });
+    } catch (error) {
+      if (!clock.work.aborted || clock.end.aborted) throw error;
+      return yield* lastTurn(conversation, messages, turn + 1, timeIsUp(clock));
     }
-    signal.throwIfAborted();
+    clock.end.throwIfAborted();
+    const { text, end, calls, finished, rejected, limit } = taken;
+    tokens = totalOf(end.usage) + charactersIn(messages.slice(told)) / CHARACTERS_PER_TOKEN;
     if (end.reason === "refusal") throw refused(text);
-    if (running.length > 0) before = undefined;
+    if (finished) return { ...finished, text: text.trim() === "" ? finished.summary : text };
+    const halt = tools.halt();
+    if (halt) return ended(text, halt);
+    if (limit) return yield* lastTurn(conversation, messages, turn + 1, lastRoom(budget.room(tokens), limit));
+    if (rejected !== undefined && finish.wantsOutput && ++tries === OUTPUT_TRIES) throw noOutput(rejected);
+    if (calls > 0) before = undefined;
     else if (end.reason === "length" && before === undefined) {
       before = text;
-      messages.push({ role: "user", content: [{ type: "text", text: GO_ON }] });
+      messages.push(user(GO_ON));
     } else if (end.reason !== "pause") {
       if (end.reason === "other")
         yield { type: "warning", message: `the model stopped for a reason of its own: ${end.word}` };
-      return answer(`${before ?? ""}${text}`, end);
+      const whole = `${before ?? ""}${text}`;
+      if (end.reason === "length") throw truncated();
+      if (!finish.wantsOutput) return answer(whole);
+      if (++tries === OUTPUT_TRIES) throw noOutput("it was never given by finish");
+      messages.push(user(GIVE_OUTPUT));
     }
   }
-  throw new OmegaError("LIMIT_TURNS", `the limit of ${conversation.turns} turns was reached`, {
-    hint: "raise limits.turns if the work needs more",
-  });
 }
 
-/** One model request. Calls start as soon as each is complete. */
-async function* ask(
-  { model, tools, system, deadlineAt }: Conversation,
-  messages: readonly Message[],
+/** One more request without tools, so that the work done so far is not lost without a word. */
+async function* lastTurn(
+  conversation: Conversation,
+  messages: Message[],
   turn: number,
-  signal: AbortSignal,
-): AsyncGenerator<RunEvent, Turn> {
-  const started = performance.now();
-  const running: Running[] = [];
-  let text = "";
-  let end: End = { type: "end", reason: "other", usage: noUsage };
-  const request = {
-    messages,
-    tools: tools.definitions,
-    ...(system !== undefined && { system }),
-    ...(deadlineAt !== undefined && { deadlineAt }),
-  };
-  for await (const event of model.stream(request, signal)) {
-    switch (event.type) {
-      case "text":
-        text += event.text;
-        yield { type: "text", turn, text: event.text };
-        break;
-      case "call":
-        running.push(run(event.call, tools.call, signal));
-        yield { type: "call", turn, id: event.call.id, tool: event.call.name, arguments: event.call.arguments };
-        break;
-      case "retry":
-        text = "";
-        yield { type: "retry", turn, reason: event.reason, waitMs: event.waitMs };
-        break;
-      case "fallback":
-        text = "";
-        yield event;
-        break;
-      case "debug":
-        yield event;
-        break;
-      case "end":
-        end = event;
-    }
+  { turn: kind, reason, maxTokens = reportTokens }: Room,
+): AsyncGenerator<RunEvent, Ending> {
+  if (!reason) throw new Error("a last turn without a reason");
+  if (kind === "none") return ended("", reason);
+  yield { type: "limit", turn, reason: reason.message };
+  messages.push(
+    user(
+      `This is your last turn: ${reason.message}, and no tool but finish can be called. If the work is complete, call finish with status done. If not, report what was done and what is missing.`,
+    ),
+  );
+  const { clock } = conversation;
+  const tools = { definitions: [], originOf: (name: string) => name, call: () => Promise.reject(reason) };
+  try {
+    const options = { messages, turn, tools, refuse: () => reason, maxTokens };
+    const { text, finished } = yield* takeTurn(conversation, {
+      ...options,
+      signal: clock.end,
+      deadlineAt: clock.endsAt,
+    });
+    const said = text.trim() === "" ? (finished?.summary ?? "") : text;
+    return finished && finished.status !== "blocked" ? { ...finished, text: said } : ended(said, reason);
+  } catch (error) {
+    if (!(error instanceof OmegaError) || !mayGoUntold.includes(error.outcome)) throw error;
+    yield { type: "debug", message: `no report: ${error.message}` };
+    return ended("", reason);
   }
-  if (end.cut !== undefined) yield { type: "warning", message: `${end.cut}; the calls it had made stand` };
-  yield {
-    type: "usage",
-    turn,
-    usage: end.usage,
-    cost: end.cost ?? null,
-    modelMs: Math.round(performance.now() - started),
-  };
-  return { text, running, end };
 }
 
-function toMessage(text: string, running: readonly Running[], { raw }: End): Message {
-  const said = text === "" ? [] : [{ type: "text" as const, text }];
-  return { role: "assistant", content: [...said, ...running.map(({ call }) => call)], ...(raw && { raw }) };
+/** That the report could not be had changes nothing: the limit is what ended the run. */
+const mayGoUntold = ["limit", "model-failed", "unavailable", "failed"];
+
+function timeIsUp({ work, end }: Clock): Room {
+  end.throwIfAborted();
+  return { turn: "last", reason: work.reason };
 }
 
-function run(call: Call, callTool: Conversation["tools"]["call"], signal: AbortSignal): Running {
-  const started = performance.now();
-  const result = callTool(call.name, call.arguments, signal).then((result) => ({
-    result,
-    ms: Math.round(performance.now() - started),
-  }));
-  // If the stream breaks, nobody awaits this call; the stream's error is the one to tell.
-  result.catch(() => undefined);
-  return { call, result };
+/** A call too many leads to the last turn, if any other limit leaves room for it. */
+function lastRoom(room: Room, reason: OmegaError): Room {
+  return room.turn === "none" ? { turn: "none", reason } : { ...room, turn: "last", reason };
+}
+
+function firstRequest({ prompt, system = "", tools }: Conversation): number {
+  const definitions = tools.definitions.reduce((sum, { description }) => sum + description.length, 0);
+  return (prompt.length + system.length + definitions) / CHARACTERS_PER_TOKEN;
+}
+
+function charactersIn(messages: readonly Message[]): number {
+  const results = messages.flatMap((message) => (message.role === "tool" ? message.result.content : []));
+  return results.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+}
+
+const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+
+function ended(text: string, error: OmegaError): Ending {
+  return { status: "blocked", summary: text, missing: [], text, error };
+}
+
+function answer(text: string): Ending {
+  if (text.trim() === "") throw new OmegaError("ANSWER_EMPTY", "the model ended without an answer");
+  return { status: "done", summary: "", missing: [], text };
 }
 
 function refused(text: string): OmegaError {
   return new OmegaError("MODEL_REFUSED", `the model declined to answer${text ? `: ${text}` : ""}`);
 }
 
-function answer(text: string, { reason }: End): string {
-  if (reason === "length") {
-    throw new OmegaError(
-      "MODEL_TRUNCATED",
-      "the model's answer was cut at its length limit, and again when it went on",
-      {
-        hint: "raise model.maxTokens, or ask for less",
-      },
-    );
-  }
-  if (text.trim() === "") throw new OmegaError("ANSWER_EMPTY", "the model ended without an answer");
-  return text;
+function truncated(): OmegaError {
+  return new OmegaError(
+    "MODEL_TRUNCATED",
+    "the model's answer was cut at its length limit, and again when it went on",
+    {
+      hint: "raise model.maxTokens, or ask for less",
+    },
+  );
+}
+
+function noOutput(why: string): OmegaError {
+  return new OmegaError(
+    "OUTPUT_SCHEMA",
+    `the answer did not come as output.schema says, in ${OUTPUT_TRIES} tries: ${why}`,
+    {
+      hint: "make the schema or the instructions simpler, or take a stronger model",
+    },
+  );
 }

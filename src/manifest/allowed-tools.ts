@@ -6,7 +6,6 @@ import type { Manifest } from "./schema.ts";
 const filesystem = "a server such as @modelcontextprotocol/server-filesystem";
 const offeredBy: Record<string, string> = {
   Bash: "an MCP server for the commands it needs (for git: @cyanheads/git-mcp-server)",
-  Read: filesystem,
   Write: filesystem,
   Edit: filesystem,
   MultiEdit: filesystem,
@@ -17,19 +16,21 @@ const offeredBy: Record<string, string> = {
   WebSearch: "a server of a search engine",
 };
 
-export type AllowedTools = { byServer: ReadonlyMap<string, readonly string[]>; warnings: readonly string[] };
+/** `patterns`: `server/tool`, as rules have them. */
+export type AllowedTools = { patterns: readonly string[]; warnings: readonly string[] };
 
 export function allowedTools(manifest: Manifest): AllowedTools {
-  const byServer = new Map<string, string[]>();
+  const patterns: string[] = [];
   const warnings: string[] = [];
   for (const entry of entriesOf(manifest["allowed-tools"])) {
     const [, server, tool = "*"] = /^mcp__(.+?)(?:__(.+))?$/.exec(entry) ?? [];
-    if (server === undefined) warnings.push(`allowed-tools: ${entry} is not here; ${whoOffers(entry)}`);
-    else if (!Object.hasOwn(manifest.servers, server)) {
+    if (server !== undefined && Object.hasOwn(manifest.servers, server)) patterns.push(`${server}/${tool}`);
+    else if (server !== undefined) {
       warnings.push(`allowed-tools: ${entry} has no effect: the skill declares no server "${server}"`);
-    } else byServer.set(server, [...(byServer.get(server) ?? []), tool]);
+      // The files of the skill itself are offered by ReadSkillFile.
+    } else if (entry !== "Read") warnings.push(`allowed-tools: ${entry} is not here; ${whoOffers(entry)}`);
   }
-  return { byServer, warnings };
+  return { patterns, warnings };
 }
 
 /** Spaces and commas separate, but not within parentheses: `Bash(git log:*) Read`. */

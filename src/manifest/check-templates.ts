@@ -1,7 +1,7 @@
 // Every template of a manifest refers to something that exists. No value is needed for that.
 
 import { type Fields, isOfSecrets, type Path } from "./document.ts";
-import { type Fill, fillLaunch, fillModel, fillPrompt } from "./fill.ts";
+import { type Fill, fillLaunch, fillModel, fillOutcomes, fillPrompt } from "./fill.ts";
 import { readInstructions } from "./instructions.ts";
 import type { CheckedSkill } from "./load.ts";
 import { invalid, type Place, type Problem } from "./problem.ts";
@@ -31,6 +31,7 @@ export async function checkTemplates(skill: CheckedSkill): Promise<void> {
   }
   if (manifest.model) fillModel(manifest.model, fill);
   fillPrompt(manifest, fill);
+  fillOutcomes(manifest, fill);
   await readInstructions(skill, {
     fillPath: (text) => fill(text, ["instructions", "file"], {}),
     fillText(text, place, isForeign) {

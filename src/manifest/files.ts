@@ -6,7 +6,7 @@ import { OmegaError, systemCode } from "../errors.ts";
 import type { Source } from "./problem.ts";
 
 export const MAX_BYTES = 1_000_000;
-const manifestNames = ["skill.yaml", "skill.yml", "skill.json"];
+export const manifestNames = ["skill.yaml", "skill.yml", "skill.json"];
 export const MARKDOWN = "SKILL.md";
 
 /** The files of a skill: a manifest, a SKILL.md, or a SKILL.md with a manifest beside it. */
@@ -74,16 +74,20 @@ export function decode(bytes: Uint8Array, file: string): string {
 
 /** A file that a manifest names: relative to its folder and, links followed, inside it. Throws a plain sentence. */
 export async function readInside(folder: string, name: string): Promise<Source> {
-  const path = resolve(folder, name);
-  const real = await realpath(path).catch((error: unknown) => {
+  const { text } = await readSource(await pathInside(folder, name));
+  return { file: resolve(folder, name), text };
+}
+
+/** The real path of what a manifest names. */
+export async function pathInside(folder: string, name: string): Promise<string> {
+  const real = await realpath(resolve(folder, name)).catch((error: unknown) => {
     throw refused(`cannot read ${name} in ${folder} (${systemCode(error)})`);
   });
   const inside = relative(await realpath(folder), real);
   if (inside === "" || inside.startsWith("..") || resolve(inside) === inside) {
     throw refused(`${name} leads out of the skill's folder`, "a manifest reads from its own folder only");
   }
-  const { text } = await readSource(real);
-  return { file: path, text };
+  return real;
 }
 
 /** A pipe or a device could keep us waiting for ever. */

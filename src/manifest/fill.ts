@@ -32,6 +32,28 @@ export function fillModel(model: ModelChoice, fill: Fill): ModelChoice {
   };
 }
 
+export type Outcomes = Pick<Manifest, "permissions" | "output" | "expect">;
+
+/** What decides over calls and over the end of a run. */
+export function fillOutcomes({ permissions, output, expect }: Outcomes, fill: Fill): Outcomes {
+  return {
+    permissions: permissions.map(({ args, ...rule }, index) => ({
+      ...rule,
+      ...(args && { args: mapValues(args, (glob, name) => fill(glob, ["permissions", index, "args", name], {})) }),
+    })),
+    output: output && {
+      ...output,
+      ...(output.file !== undefined && { file: fill(output.file, ["output", "file"], {}) }),
+    },
+    expect: expect.map((check, index) => {
+      if ("file" in check) return { ...check, file: fill(check.file, ["expect", index, "file"], {}) };
+      if (!("command" in check)) return check;
+      const command = check.command.map((word, at) => fill(word, ["expect", index, "command", at], {}));
+      return { ...check, command };
+    }),
+  };
+}
+
 export function fillPrompt({ prompt }: Manifest, fill: Fill): string {
   return typeof prompt === "string" ? fill(prompt, ["prompt"], { forModel: true }) : "";
 }

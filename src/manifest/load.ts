@@ -5,12 +5,15 @@ import { OmegaError } from "../errors.ts";
 import { checkFields } from "./check.ts";
 import { checkTemplates } from "./check-templates.ts";
 import { type Fields, parseFields } from "./document.ts";
-import { findSkill, readSource } from "./files.ts";
+import { findSkill, pathInside, readSource } from "./files.ts";
 import { mergeFields, parseMarkdown } from "./markdown.ts";
 import { invalid } from "./problem.ts";
 import { type LoadOptions, resolveSkill } from "./resolve.ts";
 import type { Manifest } from "./schema.ts";
 import type { Skill } from "./skill.ts";
+
+/** Sub-skills within sub-skills; also the end of a folder that links to itself. */
+const MAX_DEPTH = 5;
 
 /** A skill whose manifest is right, whatever a run will be given. */
 export type CheckedSkill = {
@@ -20,6 +23,8 @@ export type CheckedSkill = {
   /** The absolute path of the manifest, or of the SKILL.md where there is no other. */
   file: string;
   dir: string;
+  /** What `skills:` names. */
+  skills: readonly CheckedSkill[];
   warnings: readonly string[];
 };
 
@@ -27,7 +32,7 @@ export async function loadSkill(path: string, options: LoadOptions): Promise<Ski
   return resolveSkill(await checkSkill(path), options);
 }
 
-export async function checkSkill(path: string): Promise<CheckedSkill> {
+export async function checkSkill(path: string, depth = 0): Promise<CheckedSkill> {
   const files = await findSkill(path);
   const markdown = files.markdown ? parseMarkdown(await readSource(files.markdown)) : undefined;
   const manifest = files.manifest ? parseFields(await readSource(files.manifest)) : undefined;
@@ -42,10 +47,24 @@ export async function checkSkill(path: string): Promise<CheckedSkill> {
     fields,
     file,
     dir: dirname(file),
+    skills: [],
     warnings: markdown?.warnings ?? [],
   };
   await checkTemplates(skill);
-  return skill;
+  return checked.skills.length === 0 ? skill : { ...skill, skills: await checkSubSkills(skill, depth + 1) };
+}
+
+/** A sub-skill lies in its skill's folder; two of one name could not be told apart. */
+async function checkSubSkills({ manifest, fields, dir }: CheckedSkill, depth: number): Promise<CheckedSkill[]> {
+  const skills: CheckedSkill[] = [];
+  for (const [index, path] of manifest.skills.entries()) {
+    const fail = (message: string) => invalid([{ ...fields.locate(["skills", index]), message: `skills: ${message}` }]);
+    if (depth > MAX_DEPTH) throw fail(`sub-skills are nested more than ${MAX_DEPTH} deep`);
+    const skill = await checkSkill(await pathInside(dir, path), depth);
+    if (skills.some(({ name }) => name === skill.name)) throw fail(`two sub-skills are called "${skill.name}"`);
+    skills.push(skill);
+  }
+  return skills;
 }
 
 /** A skill for another version of omega says so, instead of being full of unknown fields. */

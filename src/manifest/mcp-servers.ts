@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { OmegaError } from "../errors.ts";
-import { createSecrets } from "../redact.ts";
+import { createSecrets, type Secrets } from "../redact.ts";
 import { type McpFiles, openMcpFiles } from "./mcp-json.ts";
 import { invalid, type Problem } from "./problem.ts";
 import { inherited } from "./resolve-servers.ts";
@@ -24,8 +24,10 @@ export type McpServer = {
 
 export async function listMcpServers(cwd: string, environment: NodeJS.ProcessEnv) {
   const files = await openMcpFiles(cwd, environment["HOME"] ?? environment["USERPROFILE"]);
+  /** Grows as servers are made ready. */
+  const secrets = createSecrets();
   const servers = files.list().map(({ name, file }): McpServer => {
-    const ready = () => readyServer(name, files, cwd, environment);
+    const ready = () => readyServer(name, files, { cwd, environment, secrets });
     try {
       const { command = null, url, env } = files.find(name).entry;
       return { name, file, command, origin: originOf(url), env: Object.keys(env), error: null, ready };
@@ -34,23 +36,23 @@ export async function listMcpServers(cwd: string, environment: NodeJS.ProcessEnv
       return { name, file, command: null, origin: null, env: [], error: error.message, ready };
     }
   });
-  return { servers, warnings: files.warnings };
+  return { servers, warnings: files.warnings, secrets };
 }
 
 function originOf(url: string | undefined): string | null {
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : null;
 }
 
-function readyServer(name: string, files: McpFiles, cwd: string, environment: NodeJS.ProcessEnv): Server {
+type Context = { cwd: string; environment: NodeJS.ProcessEnv; secrets: Secrets };
+
+function readyServer(name: string, files: McpFiles, context: Context): Server {
   const problems: Problem[] = [];
   const launch = inherited(name, files, {
-    cwd,
-    environment,
+    ...context,
     sourceOf: () => "the environment",
-    secrets: createSecrets(),
     report: (problem) => problems.push(problem),
   });
   if (problems.length > 0) throw invalid(problems);
   const { inherit: _, ...common } = v.parse(InheritedServer, { inherit: true, tools: ["*"] });
-  return { ...common, ...launch, name, cwd: resolve(cwd, launch.cwd ?? ".") };
+  return { ...common, ...launch, name, cwd: resolve(context.cwd, launch.cwd ?? ".") };
 }

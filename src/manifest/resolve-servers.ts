@@ -2,8 +2,7 @@
 
 import { resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
-import type { Secrets } from "../redact.ts";
-import type { AllowedTools } from "./allowed-tools.ts";
+import { type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { atField } from "./check-templates.ts";
 import { type Fill, fillLaunch } from "./fill.ts";
 import type { CheckedSkill } from "./load.ts";
@@ -20,7 +19,6 @@ type Context = {
   sourceOf(name: string): string;
   fill: Fill;
   secrets: Secrets;
-  allowed: AllowedTools;
   report(problem: Problem): void;
 };
 
@@ -36,9 +34,8 @@ export async function resolveServers(
   const files = inherits ? await openMcpFiles(context.cwd, home) : undefined;
   const servers = declared.map(([name, server]) => {
     const launch = launchOf(name, server, context, files);
-    for (const variable of Object.keys(launch.env)) passThrough(variable, launch.env[variable], context);
-    const tools = [...new Set([...server.tools, ...(context.allowed.byServer.get(name) ?? [])])];
-    return { ...launch, name, tools, cwd: resolve(context.workdir, launch.cwd ?? ".") };
+    for (const variable of Object.keys(launch.env)) collectSecret(variable, launch.env[variable], context);
+    return { ...launch, name, cwd: resolve(context.workdir, launch.cwd ?? ".") };
   });
   return { servers, warnings: files?.warnings ?? [] };
 
@@ -52,16 +49,17 @@ export async function resolveServers(
   }
 }
 
-/** A variable that is passed through by name is as secret as one that is put in. */
-function passThrough(
+/** A variable that is passed through by name, or written out, is as secret as one that is put in. */
+function collectSecret(
   name: string,
   value: string | null | undefined,
   { environment, secrets, sourceOf }: Context,
 ): void {
+  if (!isSecretName(name)) return;
   const passed = environment[name];
-  if (value === null && passed !== undefined && isSecretName(name)) {
-    secrets.add({ name, value: passed, source: sourceOf(name) });
-  }
+  if (value === null && passed !== undefined) secrets.add({ name, value: passed, source: sourceOf(name) });
+  // A short literal is a word: `AUTH: none`.
+  else if (value && value.length >= SHORTEST_SECRET) secrets.add({ name, value, source: "the manifest" });
 }
 
 export type InheritContext = Pick<Context, "cwd" | "environment" | "sourceOf" | "secrets" | "report">;

@@ -1,15 +1,16 @@
 // A checked skill and what this run is given → the Skill. Nothing has started yet; all that is not set is told here.
 
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { normalize, resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
 import { atExpression, atField } from "./check-templates.ts";
 import { localDate, localTime } from "./clock.ts";
+import { isValues, parseFields, type Values } from "./document.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readInside, readSource } from "./files.ts";
-import { type Fill, fillModel, fillPrompt } from "./fill.ts";
+import { type Fill, fillModel, fillOutcomes, fillPrompt } from "./fill.ts";
 import { type GivenInputs, resolveInputs } from "./inputs.ts";
 import { readInstructions } from "./instructions.ts";
 import type { CheckedSkill } from "./load.ts";
@@ -66,7 +67,6 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     workdir,
     fill,
     secrets,
-    allowed,
     report,
   });
   const model = manifest.model && fillModel(manifest.model, fill);
@@ -87,6 +87,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
       }),
   });
   const prompt = fillPrompt(manifest, fill);
+  const { permissions, output, expect } = fillOutcomes(manifest, fill);
   if (problems.length > 0) throw invalid(problems);
 
   return {
@@ -101,7 +102,18 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     servers,
     instructions,
     prompt,
+    permissions,
+    allowedTools: allowed.patterns,
+    unattended: manifest.unattended,
     limits: manifest.limits,
+    output: { schema: await readSchema(output?.schema, dir), file: output?.file },
+    ownFiles: [manifest.envFile, fileIn(manifest.instructions), fileIn(output?.schema)].flatMap((file) =>
+      file === undefined ? [] : [normalize(file)],
+    ),
+    expect,
+    skills: checked.skills,
+    overlap: manifest.overlap,
+    auditRequired: manifest.audit === "required",
     secrets,
     warnings: [...checked.warnings, ...allowed.warnings, ...warnings, ...shortSecrets(secrets)],
   };
@@ -134,6 +146,19 @@ async function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptio
     sourceOf: (name: string) =>
       name in options.environment ? "the environment" : name in inGiven ? `${given?.file}` : `${own?.file}`,
   };
+}
+
+function fileIn(value: unknown): string | undefined {
+  return isValues(value) && typeof value["file"] === "string" ? value["file"] : undefined;
+}
+
+type DeclaredSchema = NonNullable<CheckedSkill["manifest"]["output"]>["schema"];
+
+/** A schema may stand in a file of its own. */
+async function readSchema(schema: DeclaredSchema, dir: string): Promise<Values | undefined> {
+  if (schema === undefined) return undefined;
+  const { file } = schema;
+  return typeof file === "string" ? parseFields(await readInside(dir, file)).values : schema;
 }
 
 function collectModelSecrets({ apiKey, headers }: ModelChoice, secrets: Secrets): void {

@@ -6,6 +6,9 @@ import { anyText, fields, flag, listOf, mapOf, matching, number, oneOf, shapeOf,
 import { Servers } from "./server-schema.ts";
 import { count, duration, size, unlike } from "./units.ts";
 
+/** What a pattern for tools must look like to match any; flags are held to it too. */
+export const namesTools = /^(?:[^/]*\/.+|mcp__.+|.*\*.*|agent|skill__.+)$/s;
+
 const isMap = (input: unknown) => typeof input === "object" && input !== null && !Array.isArray(input);
 
 const modelName = (description: string) =>
@@ -66,8 +69,17 @@ const serverPrompt = fields({
   arguments: v.optional(mapOf(anyText("a value"), "the prompt's arguments"), {}),
 });
 
+const toolPattern = (description: string) =>
+  v.pipe(
+    text(description),
+    v.check(
+      (pattern) => namesTools.test(pattern),
+      ({ input }) => unlike("server/tool, mcp__server__tool, agent or skill__name, with * for anything", input),
+    ),
+  );
+
 const Permission = fields({
-  tool: text("`server/tool` or `mcp__server__tool`; `*` matches anything"),
+  tool: toolPattern("`server/tool` or `mcp__server__tool`; `*` matches anything"),
   args: v.optional(mapOf(anyText("a glob"), "globs on fields of the arguments, by path")),
   action: oneOf(["allow", "deny", "ask"], "what happens to a call that matches"),
 });
@@ -75,17 +87,33 @@ const Permission = fields({
 const jsonSchema = mapOf(v.unknown(), "a JSON Schema");
 const when = v.optional(oneOf(["done", "always"], "when the check is made"), "done");
 const toolCheck = fields({
-  tool: text("`server/tool`"),
-  min: v.optional(whole("at least so many successful calls", 0)),
+  tool: toolPattern("`server/tool`; `*` matches anything"),
+  min: v.optional(whole("at least so many successful calls; default 1 where there is no `max`", 0)),
   max: v.optional(whole("at most so many calls", 0)),
   when,
 });
-const fileCheck = fields({ file: text("a file that must exist"), when });
-const argv = (description: string) => listOf(anyText("a word"), description);
+const fileCheck = fields({ file: text("a file that must exist, relative to the workdir"), when });
+const argv = (description: string) =>
+  v.pipe(
+    listOf(anyText("a word"), description),
+    v.check((words) => words.length > 0, "expected a command, got an empty list"),
+  );
 const commandCheck = fields({ command: argv("a command that must exit with 0"), when });
 const checks = [toolCheck, fileCheck, commandCheck] as const;
 
 const hasField = (input: unknown, name: string) => isMap(input) && Object.hasOwn(Object(input), name);
+
+export const Limits = fields({
+  turns: v.optional(whole("model requests"), 50),
+  time: v.optional(duration("the whole run"), "30m"),
+  repeat: v.optional(whole("the same call again and again"), 5),
+  toolOutput: v.optional(size("what the model sees of one result"), "100KB"),
+  depth: v.optional(whole("sub-agents within sub-agents", 0), 0),
+  tokens: v.optional(count("input, output and cache, sub-agents included")),
+  cost: v.optional(number("US dollars")),
+  costPerDay: v.optional(number("US dollars, all runs of the skill in a day")),
+  toolCalls: v.optional(count("calls of tools")),
+});
 
 export const Manifest = fields({
   name: v.optional(
@@ -142,20 +170,7 @@ export const Manifest = fields({
     ),
     "Do what your instructions say.",
   ),
-  limits: v.optional(
-    fields({
-      turns: v.optional(whole("model requests"), 50),
-      time: v.optional(duration("the whole run"), "30m"),
-      repeat: v.optional(whole("the same call again and again"), 5),
-      toolOutput: v.optional(size("what the model sees of one result"), "100KB"),
-      depth: v.optional(whole("sub-agents within sub-agents", 0), 0),
-      tokens: v.optional(count("input, output and cache, sub-agents included")),
-      cost: v.optional(number("US dollars")),
-      costPerDay: v.optional(number("US dollars, all runs of the skill in a day")),
-      toolCalls: v.optional(count("calls of tools")),
-    }),
-    {},
-  ),
+  limits: v.optional(Limits, {}),
   output: v.optional(
     fields({
       schema: v.optional(
@@ -212,3 +227,6 @@ export const Manifest = fields({
   ),
 });
 export type Manifest = v.InferOutput<typeof Manifest>;
+export type Limits = v.InferOutput<typeof Limits>;
+export type Permission = v.InferOutput<typeof Permission>;
+export type Expectation = Manifest["expect"][number];

@@ -2,8 +2,10 @@
 
 import type * as v from "valibot";
 import type { Secrets } from "../redact.ts";
+import type { Values } from "./document.ts";
 import type { ResolvedInput } from "./inputs.ts";
-import type { Manifest, ModelFields } from "./schema.ts";
+import type { CheckedSkill } from "./load.ts";
+import type { Expectation, Limits, Manifest, ModelFields, Permission } from "./schema.ts";
 import type { StdioServer } from "./server-schema.ts";
 
 export type ModelChoice = v.InferOutput<typeof ModelFields>;
@@ -25,7 +27,18 @@ export type Skill = {
   servers: readonly Server[];
   instructions: string | undefined;
   prompt: string;
-  limits: Manifest["limits"];
+  permissions: readonly Permission[];
+  /** Tools that `allowed-tools` allows, as patterns. */
+  allowedTools: readonly string[];
+  unattended: Manifest["unattended"];
+  limits: Limits;
+  /** Files of its folder that are for omega, not for the model. */
+  ownFiles: readonly string[];
+  output: { schema: Values | undefined; file: string | undefined };
+  expect: readonly Expectation[];
+  skills: readonly CheckedSkill[];
+  overlap: Manifest["overlap"];
+  auditRequired: boolean;
   secrets: Secrets;
   warnings: readonly string[];
 };

@@ -42,7 +42,8 @@ export function askable(wire: OpenWire, address: Address): Model {
     const { tools, changes } = fitTools(request.tools);
     for (const message of changes) yield { type: "debug", message };
     for (let retry = 0; ; ) {
-      const body = wire.toBody({ ...request, tools }, { ...address.options, dropped });
+      const maxTokens = shorter(address.options.maxTokens, request.maxTokens);
+      const body = wire.toBody({ ...request, tools }, { ...address.options, maxTokens, dropped });
       const reading = wire.read(request.messages.length);
       let called = false;
       try {
@@ -81,6 +82,10 @@ export function askable(wire: OpenWire, address: Address): Model {
   }
 
   return { name: label, stream };
+}
+
+function shorter(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 /** A server may quote the key it was sent in its error; nobody else is to read it. */

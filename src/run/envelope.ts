@@ -2,7 +2,9 @@
 
 import { noUsage, type Usage } from "../conversation.ts";
 import type { OmegaError } from "../errors.ts";
-import { exitCodeOf, type Outcome } from "../outcome.ts";
+import type { Checked } from "../events.ts";
+import { exitCodeOf, type Outcome, outweighs } from "../outcome.ts";
+import type { Denial } from "../permissions/permits.ts";
 import type { ChildrenSummary } from "../processes/children.ts";
 import type { ServerState } from "../servers/connection.ts";
 
@@ -12,19 +14,23 @@ export type Tally = {
   skill: string | null;
   model: string | null;
   text: string | null;
+  output: unknown;
+  isNothingToDo: boolean;
   usage: Usage;
   /** US dollars; null as soon as one answer has no known price. */
   cost: number | null;
+  /** Model requests, those of sub-agents included. */
   turns: number;
   toolCalls: number;
+  denials: readonly Denial[];
   undecided: string[];
+  checks: Checked[];
   warnings: string[];
-  /** Warnings that came while no event was due; told with the next one. */
-  untold: string[];
   servers: Map<string, ServerState>;
   children: () => ChildrenSummary;
-  /** A required server died or hung, and calls were lost. */
-  loss: () => OmegaError | undefined;
+  /** When the work began: everything was in order, and servers were to be started. */
+  begunAt: string | undefined;
+  record: () => string | null;
   error: OmegaError | undefined;
 };
 
@@ -46,32 +52,37 @@ export function emptyTally(): Tally {
     skill: null,
     model: null,
     text: null,
+    output: null,
+    isNothingToDo: false,
     usage: noUsage,
     cost: 0,
     turns: 0,
     toolCalls: 0,
+    denials: [],
     undecided: [],
+    checks: [],
     warnings: [],
-    untold: [],
     servers: new Map(),
     children: () => ({ started: 0, exited: 0, killed: 0, survivors: [], unseen: 0 }),
-    loss: () => undefined,
+    begunAt: undefined,
+    record: () => null,
     error: undefined,
   };
 }
 
-const gravity: readonly Outcome[] = ["server-failed", "limit", "storage", "internal", "interrupted"];
-
-/** If several hold, one is the outcome. Those that `gravity` does not name weigh less than all it does. */
+/** If several hold, one is the outcome; of two of one weight the first. */
 export function graver(a: OmegaError | undefined, b: OmegaError | undefined): OmegaError | undefined {
   if (!a || !b) return a ?? b;
-  return gravity.indexOf(b.outcome) > gravity.indexOf(a.outcome) ? b : a;
+  return outweighs(b.outcome, a.outcome) ? b : a;
 }
 
 export type Envelope = ReturnType<typeof envelope>;
 
-export function envelope({ error, servers, children, ...tally }: Tally) {
-  const outcome: Outcome = error?.outcome ?? "done";
+export function envelope({ error, servers, children, record, ...tally }: Tally) {
+  const outcome: Outcome = error?.outcome ?? (tally.isNothingToDo ? "nothing-to-do" : "done");
+  const endedAt = new Date().toISOString();
+  const { turns, toolCalls, begunAt } = tally;
+  const how = { outcome, code: error?.word ?? null, reason: error?.message ?? null };
   return {
     version: 1,
     run: tally.run,
@@ -79,21 +90,27 @@ export function envelope({ error, servers, children, ...tally }: Tally) {
     model: tally.model,
     outcome,
     exitCode: exitCodeOf(outcome, error?.signal),
-    code: error?.word ?? null,
-    reason: error?.message ?? null,
+    code: how.code,
+    reason: how.reason,
     hint: error?.hint ?? null,
     retryable: outcome === "unavailable",
     retryAfterMs: error?.retryAfterMs ?? null,
     text: tally.text,
+    output: tally.output,
     usage: tally.usage,
     cost: tally.cost,
-    turns: tally.turns,
-    toolCalls: tally.toolCalls,
+    turns,
+    toolCalls,
+    attempts: begunAt === undefined ? [] : [{ ...how, turns, toolCalls, startedAt: begunAt, endedAt }],
+    denials: tally.denials,
     undecided: tally.undecided,
+    checks: tally.checks,
     servers: [...servers.values()],
     children: children(),
+    hooks: [],
     warnings: tally.warnings,
     startedAt: tally.startedAt,
-    endedAt: new Date().toISOString(),
+    endedAt,
+    record: record(),
   };
 }

@@ -4,7 +4,8 @@
 import { errorResult, type ToolResult } from "../conversation.ts";
 import { type ErrorCode, OmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
-import { METHOD_NOT_FOUND, type Params, RpcError } from "../mcp/json-rpc.ts";
+import { isObject, METHOD_NOT_FOUND, type Params, RpcError } from "../mcp/json-rpc.ts";
+import type { Audit, AuditEntry } from "../records/audit.ts";
 import type { ServerTool } from "./discovery.ts";
 import { createGate } from "./gate.ts";
 import type { Live } from "./live.ts";
@@ -18,10 +19,12 @@ const CONCURRENCY = 16;
 const PING_MS = 5_000;
 /** Errors of a call that say: the server is gone. */
 const losses: readonly ErrorCode[] = ["SERVER_DIED", "SERVER_HUNG", "SERVER_START_FAILED"];
+/** Requests that act or read. */
+const audited = ["tools/call", "resources/read", "prompts/get"];
 
 /** `answer` is what the server said, word for word; undefined if it said nothing. */
 export type CallResult = ToolResult & { answer: unknown };
-export type ConnectOptions = SuperviseOptions;
+export type ConnectOptions = SuperviseOptions & { audit?: Audit };
 export type { ServerState };
 
 export type Connection = {
@@ -71,8 +74,12 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
     let live: Live | undefined;
     try {
       live = await supervised.live();
+      const { session } = live;
       signal.throwIfAborted();
-      return await live.session.request(method, params, { timeoutMs: server.timeout, signal, progress: true });
+      const requestOptions = { timeoutMs: server.timeout, signal, progress: true };
+      return await told({ server: server.name, method, params }, options.audit, () =>
+        session.request(method, params, requestOptions),
+      );
     } catch (error) {
       if (live && error instanceof OmegaError && error.code === "SERVER_TIMEOUT") void checkAlive(live);
       throw error;
@@ -112,12 +119,29 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
         return { content, isError, answer };
       } catch (error) {
         if (!(error instanceof RpcError || error instanceof OmegaError)) throw error;
+        // No model can mend it, and nothing more may be done without it.
+        if (error instanceof OmegaError && error.code === "STORAGE_AUDIT") throw error;
         if (error instanceof OmegaError && losses.includes(error.code)) lostCalls++;
         return { ...errorResult(error.message), answer: undefined };
       }
     },
     [Symbol.asyncDispose]: () => supervised[Symbol.asyncDispose](),
   };
+}
+
+/** The audit has a line before the request is sent, and one when it has ended. */
+async function told(entry: AuditEntry, audit: Audit | undefined, send: () => Promise<unknown>): Promise<unknown> {
+  if (!audit || !audited.includes(entry.method)) return await send();
+  const end = audit.begin(entry);
+  let answer: unknown;
+  try {
+    answer = await send();
+  } catch (error) {
+    end("failed", error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+  end(isObject(answer) && answer["isError"] === true ? "tool-error" : "answered");
+  return answer;
 }
 
 async function answerServer(method: string): Promise<unknown> {

@@ -31,6 +31,8 @@ export type LinkOptions = Pick<PeerOptions, "onRequest" | "onNotification"> & {
   children: Children;
   cwd: string;
   hurry: AbortSignal;
+  /** What is kept of a process's stderr, when it has ended. */
+  onStderr?(server: string, text: string): void;
 };
 
 export async function openStdio(server: Server, options: LinkOptions): Promise<Link> {
@@ -41,7 +43,11 @@ export async function openStdio(server: Server, options: LinkOptions): Promise<L
     throw new OmegaError(code, `${label}: ${message}`, { ...(hint && { hint }), cause: error });
   });
   let ending: Promise<void> | undefined;
-  const end = async (graceMs: number) => void (await child.end({ graceMs, hurry: options.hurry }));
+  const end = async (graceMs: number) => {
+    await child.end({ graceMs, hurry: options.hurry });
+    const words = child.lastWords(Number.POSITIVE_INFINITY);
+    if (words.length > 0) options.onStderr?.(server.name, words.join("\n"));
+  };
   return {
     ...speak(child, label, server.maxMessage, options),
     exited: child.exited,

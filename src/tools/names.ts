@@ -9,7 +9,10 @@ const MAX_NAME = 64;
  * name alone, so the order of servers and tools changes nothing; a name that looks like another's hashed one gives way.
  */
 export function nameForModels(server: string, tool: string, taken: ReadonlyMap<string, unknown>): string {
-  const full = `mcp__${server}__${tool}`;
+  return safeName(`mcp__${server}__${tool}`, taken);
+}
+
+export function safeName(full: string, taken: ReadonlyMap<string, unknown>): string {
   const safe = full.replace(/[^A-Za-z0-9_-]/g, "_");
   if (safe === full && safe.length <= MAX_NAME && !/_[0-9a-f]{8}$/.test(safe)) return safe;
   const digest = createHash("sha256").update(full).digest("hex");

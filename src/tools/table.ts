@@ -1,99 +1,142 @@
-// The tools of many servers → one table of names that are safe and unique for every provider; a call → a result.
+// The tools of many servers, and omega's own → one table of names that are safe and unique for every provider; a call → a
+// result. Permissions are asked here and nowhere else.
 
 import { errorResult, type ToolDefinition, type ToolResult } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import { isObject, type Params } from "../mcp/json-rpc.ts";
 import { didYouMean } from "../nearest.ts";
-import type { CallResult, Connection } from "../servers/connection.ts";
+import { originOf, type Permits } from "../permissions/permits.ts";
+import type { ToolName } from "../permissions/rules.ts";
+import type { Connection } from "../servers/connection.ts";
 import type { ServerTool } from "../servers/discovery.ts";
-import { type Check, createCheck } from "./check.ts";
-import { isAllowed } from "./glob.ts";
+import type { BuiltIn } from "./builtin/built-in.ts";
+import { builtInCallable, type Callable, callable } from "./callable.ts";
 import { nameForModels } from "./names.ts";
 
-export type ToolTable = {
+/** What a conversation can call. */
+export type Toolbox = {
   /** Grows when a server offers more tools during the run. */
   readonly definitions: ToolDefinition[];
-  /** `server/tool` of tools that nobody has allowed; they are not offered. */
-  readonly undecided: string[];
+  originOf(name: string): string;
   call(name: string, argumentsText: string, signal: AbortSignal): Promise<ToolResult>;
+  /** Why no more turns may follow. */
+  halt(): OmegaError | undefined;
 };
 
-export type TableOptions = { allowAll: boolean; warn(message: string): void };
+/** How often a tool was called: `sent` were really sent. */
+export type Count = { sent: number; succeeded: number };
 
-export function toolTable(connections: readonly Connection[], { allowAll, warn }: TableOptions): ToolTable {
-  const entries = new Map<string, CallableTool & { definition: ToolDefinition }>();
+export type ToolTable = {
+  /** For one conversation: with built-in tools of its own, and only the tools named, if any are. */
+  toolbox(builtIns: readonly BuiltIn[], names?: readonly string[]): Toolbox;
+  /** `server/tool` of tools that would have to be asked for, and nobody can be; they are not offered. */
+  readonly undecided: string[];
+  /** `server/tool` → its counts. */
+  readonly counts: ReadonlyMap<string, Count>;
+};
+
+export type TableOptions = {
+  permits: Permits;
+  /** What the model gets to see of a result. */
+  shape(result: ToolResult): ToolResult;
+  /** What the model gets to see of a definition. */
+  shapeDefinition(definition: ToolDefinition): ToolDefinition;
+  warn(message: string): void;
+};
+
+type Entry = Callable & { definition: ToolDefinition; name: ToolName };
+
+export function toolTable(connections: readonly Connection[], options: TableOptions): ToolTable {
+  const { permits, shape, warn } = options;
+  const entries = new Map<string, Entry>();
+  const offered: ToolDefinition[] = [];
   const undecided: string[] = [];
+  const counts = new Map<string, Count>();
   const seen = new Map(connections.map((connection) => [connection, 0]));
 
   function addNewTools(): void {
     for (const [connection, count] of seen) {
+      if (connection.tools.length === count) continue;
       for (const tool of connection.tools.slice(count)) add(connection, tool);
       seen.set(connection, connection.tools.length);
     }
   }
 
   function add(connection: Connection, tool: ServerTool): void {
-    const { server } = connection;
-    const origin = `${server.name}/${tool.name}`;
-    if (!allowAll && !isAllowed(server.tools, tool.name)) return void undecided.push(origin);
-    const name = nameForModels(server.name, tool.name, entries);
-    const definition = { name, origin, description: tool.description, inputSchema: tool.inputSchema };
-    entries.set(name, { ...callable(connection, tool, warn), definition });
+    const name = { server: connection.server.name, tool: tool.name };
+    const definition = options.shapeDefinition({
+      name: nameForModels(connection.server.name, tool.name, entries),
+      origin: originOf(name),
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+    });
+    entries.set(definition.name, { ...callable(connection, tool, warn), definition, name });
+    const offer = permits.offer(name);
+    if (offer === "offered") offered.push(definition);
+    else if (offer === "undecided") undecided.push(definition.origin);
+  }
+
+  async function call(entry: Entry, argumentsText: string, signal: AbortSignal): Promise<ToolResult> {
+    const { definition, name } = entry;
+    const args = parseArguments(argumentsText);
+    if (!isObject(args)) return errorResult("the arguments are not a JSON object");
+    const wrong = await entry.check(args);
+    if (wrong.length > 0) return errorResult(`the arguments do not fit the tool's schema:\n${wrong.join("\n")}`);
+    if (!entry.isFree) {
+      const refusal = await permits.refusal(name, args, signal);
+      if (refusal !== undefined) return { ...errorResult(refusal), denied: true };
+    }
+    const count = counts.get(definition.origin) ?? { sent: 0, succeeded: 0 };
+    counts.set(definition.origin, count);
+    count.sent++;
+    const { content, isError } = await entry.call(args, signal);
+    if (!isError) count.succeeded++;
+    return { content, isError };
+  }
+
+  function toolbox(builtIns: readonly BuiltIn[], names?: readonly string[]): Toolbox {
+    const own = new Map(builtIns.map((builtIn) => [builtIn.definition.name, ownEntry(builtIn, warn)]));
+    const isWanted = ({ name, origin }: ToolDefinition) => !names || names.includes(name) || names.includes(origin);
+    const isOffered = ({ definition, isOffered, consent }: BuiltIn) =>
+      (isOffered?.() ?? true) &&
+      (consent === undefined || permits.offer({ server: undefined, tool: definition.origin }) === "offered");
+    const find = (name: string) => {
+      const entry = entries.get(name);
+      return own.get(name) ?? (entry && isWanted(entry.definition) ? entry : undefined);
+    };
+    return {
+      get definitions() {
+        addNewTools();
+        return [...offered.filter(isWanted), ...builtIns.filter(isOffered).map(({ definition }) => definition)];
+      },
+      originOf: (name) => find(name)?.definition.origin ?? name,
+      async call(name, argumentsText, signal) {
+        const entry = find(name);
+        if (entry) return shape(await untilAborted(call(entry, argumentsText, signal), signal));
+        const known = [...offered.filter(isWanted).map((each) => each.name), ...own.keys()];
+        return shape(errorResult(`there is no tool ${name}${didYouMean(name, known)}`));
+      },
+      halt: permits.halt,
+    };
   }
 
   addNewTools();
-  return {
-    get definitions() {
-      addNewTools();
-      return [...entries.values()].map(({ definition }) => definition);
-    },
-    undecided,
-    async call(name, argumentsText, signal) {
-      const entry = entries.get(name);
-      if (!entry) return errorResult(`there is no tool ${name}${didYouMean(name, [...entries.keys()])}`);
-      const args = parseArguments(argumentsText);
-      if (!isObject(args)) return errorResult("the arguments are not a JSON object");
-      const { content, isError } = await entry.call(args, signal);
-      return { content, isError };
-    },
-  };
+  return { toolbox, undecided, counts };
 }
 
-export type CallableTool = { call(args: Params, signal: AbortSignal): Promise<CallResult> };
-
-/** A tool whose arguments are checked before a call, and whose structured output after it. */
-export function callable(connection: Connection, tool: ServerTool, warn: (message: string) => void): CallableTool {
-  const origin = `${connection.server.name}/${tool.name}`;
-  const checkInput = createCheck(tool.inputSchema, `the input schema of ${origin}`, warn);
-  const checkOutput = tool.outputSchema && createCheck(tool.outputSchema, `the output schema of ${origin}`, warn);
-  return {
-    async call(args, signal) {
-      const wrong = await checkInput(args);
-      if (wrong.length > 0) {
-        return {
-          ...errorResult(`the arguments do not fit the tool's schema:\n${wrong.join("\n")}`),
-          answer: undefined,
-        };
-      }
-      const result = await connection.call(tool.name, args, signal);
-      return checkOutput && !result.isError ? await checked(result, checkOutput, origin, warn) : result;
-    },
-  };
+/** A call that was given up has a result like any other: the conversation must stay whole. */
+async function untilAborted(call: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error;
+    return errorResult(error instanceof Error ? error.message : String(error));
+  }
 }
 
-/** A result that breaks its own promise is still a result: the model gets it, with a word of warning. */
-async function checked(
-  result: CallResult,
-  check: Check,
-  origin: string,
-  warn: (message: string) => void,
-): Promise<CallResult> {
-  const structured = isObject(result.answer) ? result.answer["structuredContent"] : undefined;
-  const wrong = structured === undefined ? ["there is no structured content"] : await check(structured);
-  if (wrong.length === 0) return result;
-  const text = `the output of ${origin} does not fit its schema: ${wrong.join("; ")}`;
-  warn(text);
-  return { ...result, content: [...result.content, { type: "text", text: `[${text}]` }] };
+function ownEntry(builtIn: BuiltIn, warn: (message: string) => void): Entry {
+  const { definition } = builtIn;
+  return { ...builtInCallable(builtIn, warn), definition, name: { server: undefined, tool: definition.origin } };
 }
 
 /** The tools that a manifest names without a glob must exist. */
@@ -112,7 +155,7 @@ export function missingTools({ server, tools }: Connection): OmegaError | undefi
 function parseArguments(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as Params;
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;

@@ -84,5 +84,5 @@ test("what is remembered may be broken, unwritable or nowhere: the server works 
     expect({ code, stdout }).toEqual({ code: 0, stdout: "modern: hi\n" });
     expect(stderr).not.toContain("error");
   }
-  expect(readdirSync(files.file("home")).sort()).toEqual(["eras.json", "journal"]);
+  expect(readdirSync(files.file("home")).sort()).toEqual(["audit", "eras.json", "journal"]);
 });

@@ -131,7 +131,7 @@ test("restart: on-failure starts it again; the call in flight fails, the next on
 });
 
 test("restart: on-failure gives up after three times", async () => {
-  const turns = [...Array(6).keys()].map((n) => ({ calls: [call("die", `c${n}`)] }));
+  const turns = [...Array(6).keys()].map((n) => ({ calls: [call(`die ${n}`, `c${n}`)] }));
   const { code, json } = await onServer("dies-in-call.mjs", ["run", "--json"], {
     server: { restart: "on-failure" },
     turns: [...turns, { text: "{{ c5 }}" }],
@@ -219,8 +219,8 @@ test("tools that a server adds during a run come with the next turn; what the mo
     env: { OPENAI_BASE_URL: model.url },
   });
   const offered = model.requests.map(({ tools }) => tools.map((tool: any) => tool.function.name));
-  expect(offered[0]).toEqual(["mcp__s__echo"]);
-  expect(offered[2]).toEqual(["mcp__s__echo", "mcp__s__extra"]);
+  expect(offered[0]).toEqual(["mcp__s__echo", "finish"]);
+  expect(offered[2]).toEqual(["mcp__s__echo", "mcp__s__extra", "finish"]);
   expect(JSON.stringify(model.requests)).not.toContain("RUGPULL");
   expect(JSON.parse(stdout).warnings.join()).toContain('the definition of tool "echo" changed');
 });

@@ -14,9 +14,10 @@ const marked = (server: object, word: string) => ({ ...server, env: { MARK: word
 
 test("ten turns with parallel calls on a real server end as done, with a right envelope and no process left", async () => {
   const word = mark();
-  const calls = [1, 2, 3].map((n) => ({ name: "mcp__all__echo", arguments: { message: `hello ${n} ü` } }));
+  const calls = (turn: number) =>
+    [1, 2, 3].map((n) => ({ name: "mcp__all__echo", arguments: { message: `hello ${turn}.${n} ü` } }));
   await using model = await modelServer((index) =>
-    index < 9 ? { text: "Working. ", calls } : { text: "All is done." },
+    index < 9 ? { text: "Working. ", calls: calls(index + 1) } : { text: "All is done." },
   );
   using folder = temporaryFolder({ "skill.yaml": manifest({ all: marked({ ...everything, tools: ["echo"] }, word) }) });
 
@@ -45,11 +46,11 @@ test("ten turns with parallel calls on a real server end as done, with a right e
   expect(model.headers[0]?.authorization).toBe("Bearer sk-canary-12345678");
   const results = model.requests[1].messages.filter((message: any) => message.role === "tool");
   expect(results.map((message: any) => message.content)).toEqual([
-    "Echo: hello 1 ü",
-    "Echo: hello 2 ü",
-    "Echo: hello 3 ü",
+    "Echo: hello 1.1 ü",
+    "Echo: hello 1.2 ü",
+    "Echo: hello 1.3 ü",
   ]);
-  expect(model.requests[0].tools.map((tool: any) => tool.function.name)).toEqual(["mcp__all__echo"]);
+  expect(model.requests[0].tools.map((tool: any) => tool.function.name)).toEqual(["mcp__all__echo", "finish"]);
   expect(stdout + stderr).not.toContain("sk-canary");
   expect(aliveWith(word)).toEqual([]);
 });

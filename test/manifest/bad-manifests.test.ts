@@ -129,12 +129,21 @@ const table: [string, string, ...string[]][] = [
   [`${ok}limits: { tokens: lots }\n`, "2:19", "a count such as 500 or 500k"],
   [`${ok}limits: 5\n`, "2:9", "expected a map of fields"],
   // not built yet: refused by name, and their shape is still checked
-  [`${ok}limits: { tokens: 5k }\n`, "2:11", "limits.tokens: not supported by this version"],
+  [`${ok}hooks: { always: [x] }\n`, "2:1", "hooks: not supported by this version"],
   [server("{ url: https://x }"), "3:8", "servers.a.url: not supported by this version"],
   [server("{ command: x, sampling: true }"), "3:20", "not supported by this version"],
-  [`${ok}permissions: []\n`, "2:1", "permissions: not supported by this version"],
+  [`${ok}retry: { attempts: 2 }\n`, "2:1", "retry: not supported by this version"],
   [`${ok}permissions: [{ tool: a/b, action: alow }]\n`, "2:36", 'did you mean "allow"?'],
-  [`${ok}output: { file: x }\n`, "2:1", "not supported by this version"],
+  [`${ok}escalate: x\n`, "2:1", "not supported by this version"],
+  // permissions, expect
+  [`${ok}permissions: [{ tool: push, action: deny }]\n`, "2:23", "permissions.0.tool: expected server/tool", '"push"'],
+  [`${ok}permissions: [{ tool: a/b, action: forbid }]\n`, "2:36", "one of allow, deny, ask"],
+  [`${ok}permissions: [{ tool: a/b }]\n`, "2:15", "permissions.0.action: this field is required"],
+  [`${ok}permissions: [{ tool: a/b, args: { p: 5 }, action: deny }]\n`, "2:39", 'quote it: "5"'],
+  [`${ok}expect: [{ tool: log }]\n`, "2:18", "expected server/tool"],
+  [`${ok}expect: [{ command: [] }]\n`, "2:21", "expected a command, got an empty list"],
+  [`${ok}expect: [{ file: a, when: never }]\n`, "2:27", "one of done, always"],
+  [`${ok}expect: [{ file: "{{ inputs.x }}" }]\n`, "2:19", "nothing is called inputs.x"],
   [`${ok}expect: [{ file: 1 }]\n`, "2:18", "expected text"],
   [`${ok}expect: [{ tool: a, minimum: 1 }]\n`, "2:21", "expect.0.minimum: unknown field"],
   [`${ok}retry: { on: [failed] }\n`, "2:8", "retry.attempts: this field is required"],
@@ -168,6 +177,22 @@ async function refusal(path: string): Promise<string> {
     (error: Error & { code?: string }) => (error.code === "MANIFEST_INVALID" ? error.message : String(error.stack)),
   );
 }
+
+test("a sub-skill that is not there, lies outside, or has another's name is refused", async () => {
+  using folder = temporaryFolder({
+    "a/SKILL.md": "---\nname: twin\ndescription: d\n---\n",
+    "b/SKILL.md": "---\nname: twin\ndescription: d\n---\n",
+  });
+  const table = [
+    ["[./there-is-none]", "cannot read ./there-is-none"],
+    ["[..]", "leads out of the skill's folder"],
+    ["[a, b]", 'two sub-skills are called "twin"'],
+  ];
+  for (const [skills, words] of table) {
+    await Bun.write(folder.file("skill.yaml"), `${ok}skills: ${skills}\n`);
+    expect(await refusal(folder.path)).toContain(words!);
+  }
+});
 
 test("an error shows its line and a caret beneath the fault", async () => {
   using folder = temporaryFolder({ "skill.yaml": `${ok}limits: { turns: many }\n` });

@@ -25,7 +25,7 @@ function seeded(seed: number): (below: number) => number {
 const standard: [string, string, string[]][] = [
   ["plain", "name: plain\ndescription: d", []],
   ["licensed", "name: licensed\ndescription: d\nlicense: MIT\nmetadata: { author: a, version: '1' }", []],
-  ["shell", "name: shell\ndescription: d\nallowed-tools: Bash(git log:*) Read", ["Bash(git log:*)", "Read"]],
+  ["shell", "name: shell\ndescription: d\nallowed-tools: Bash(git log:*) Read", ["Bash(git log:*)"]],
   ["listed", "name: listed\ndescription: d\nallowed-tools: [Write, WebFetch]", ["Write", "WebFetch"]],
   ["other", "name: other\ndescription: d\ncompatibility: needs git\nargument-hint: x", ["argument-hint"]],
 ];
@@ -52,9 +52,8 @@ test("a manifest beside a SKILL.md replaces its fields one by one, and mcp: is r
   });
   const skill = await loadSkill(folder.path, options(folder.path));
   expect(skill).toMatchObject({ name: "a", description: "e", prompt: "Go.", instructions: "Body." });
-  expect(skill.servers).toMatchObject([
-    { name: "git", command: "git", tools: ["log"], cwd: folder.path, timeout: 120_000 },
-  ]);
+  expect(skill.servers).toMatchObject([{ name: "git", command: "git", tools: [], cwd: folder.path, timeout: 120_000 }]);
+  expect(skill.allowedTools).toEqual(["git/log"]);
   expect(skill.warnings.join()).toContain('no server "no"');
 });
 

@@ -1,0 +1,125 @@
+// A skill at work: its servers, its tools, the conversation, the verdict. The same for a run and for a sub-skill within it.
+
+import type { Model, ToolDefinition, ToolResult } from "../conversation.ts";
+import { asOmegaError, OmegaError } from "../errors.ts";
+import type { RunEvent } from "../events.ts";
+import type { Budget } from "../loop/budget.ts";
+import type { Clock } from "../loop/clock.ts";
+import { converse, type Ending } from "../loop/converse.ts";
+import type { ModelChoice, Skill } from "../manifest/skill.ts";
+import type { Permits } from "../permissions/permits.ts";
+import { mapStrings } from "../redact.ts";
+import type { FinishTool } from "../tools/builtin/finish.ts";
+import { cutResult } from "../tools/cut.ts";
+import { missingTools, type ToolTable, toolTable } from "../tools/table.ts";
+import { graver } from "./envelope.ts";
+import { hintToAllow, judge } from "./judge.ts";
+import { ownTools } from "./own-tools.ts";
+import { connectAll } from "./ready.ts";
+import type { Scope } from "./scope.ts";
+
+/** What a skill works with and within. */
+export type Means = {
+  model: Model;
+  /** What was chosen, for its price. */
+  choice: ModelChoice;
+  clock: Clock;
+  budget: Budget;
+  permits: Permits;
+  finish: FinishTool;
+  /** Which sub-skill this is: `1.2`; undefined for the run itself. */
+  agent: string | undefined;
+};
+
+export type Attempt = { ending: Ending; error?: OmegaError };
+
+export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncGenerator<RunEvent, Attempt> {
+  const { clock, permits, model, budget, finish } = means;
+  await using servers = await openServers(skill, means, scope);
+  for (const connection of servers.connections) {
+    const { name, protocol, tools, readyMs } = connection.state();
+    yield { type: "server", name, protocol: protocol ?? "", tools, readyMs: readyMs ?? 0 };
+    const missing = missingTools(connection);
+    if (missing && connection.server.required) throw missing;
+    if (missing) yield { type: "warning", message: missing.message };
+  }
+  const table = toolTable(servers.connections, { permits, ...shapes(skill, scope), warn: scope.warn });
+  const tools = table.toolbox(ownTools(skill, means, scope, table));
+  scope.tally.undecided.push(...table.undecided);
+  refuseUndecided(skill, tools.definitions, table);
+
+  const system = systemPrompt(skill, table.undecided);
+  const { repeat } = skill.limits;
+  const conversation = { model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock, keep: scope.keep };
+  const { children, hurry, secrets } = scope;
+  const judging = {
+    ...{ workdir: skill.workdir, counts: table.counts, undecided: table.undecided, children, hurry },
+    signal: clock.end,
+    clean: secrets.redact,
+  };
+  const loss = () => servers.connections.find(({ server, loss }) => server.required && loss())?.loss();
+  try {
+    const ending = yield* converse(conversation);
+    const verdict = yield* judge(skill, ending, judging);
+    const error = verdict.isProven ? undefined : graver(verdict.error, loss());
+    const { text, output } = ending;
+    yield { type: "answer", text, ...(output !== undefined && { output }), isGood: !error };
+    return { ...(error && { error }), ending };
+  } catch (error) {
+    // A lost server is often the reason why the rest went wrong.
+    throw graver(asOmegaError(error), loss());
+  }
+}
+
+async function openServers(skill: Skill, { clock, agent }: Means, scope: Scope) {
+  const { children, hurry, audit, warn, tally, record } = scope;
+  const prefix = agent === undefined ? "" : `${skill.name}/`;
+  return await connectAll(skill.servers, {
+    children,
+    hurry,
+    audit,
+    cwd: skill.workdir,
+    signal: clock.work,
+    onState: (state) => tally.servers.set(prefix + state.name, { ...state, name: prefix + state.name }),
+    onStderr: (name, text) => record.stderr(prefix + name, text),
+    onWarning: warn,
+  });
+}
+
+/** What a model gets to see: no secrets, and not more than it may. */
+function shapes({ limits }: Skill, { secrets, keep }: Scope) {
+  return {
+    shape(result: ToolResult): ToolResult {
+      const content = result.content.map((part) => {
+        if (part.type === "text") return { ...part, text: secrets.redact(part.text) };
+        const isClean = secrets.redact(part.data) === part.data;
+        return isClean ? part : { type: "text" as const, text: "[a picture that holds a secret]" };
+      });
+      return cutResult({ ...result, content }, limits.toolOutput, keep);
+    },
+    shapeDefinition: (definition: ToolDefinition): ToolDefinition => ({
+      ...definition,
+      description: secrets.redact(definition.description),
+      inputSchema: mapStrings(definition.inputSchema, secrets.redact),
+    }),
+  };
+}
+
+/** A server none of whose tools may be used is a mistake that costs tokens: told before the first one is spent. */
+function refuseUndecided(skill: Skill, offered: readonly { origin: string }[], { undecided }: ToolTable): void {
+  for (const { name } of skill.servers) {
+    const isOf = (origin: string) => origin.startsWith(`${name}/`);
+    const waiting = undecided.filter(isOf);
+    if (waiting.length === 0 || offered.some(({ origin }) => isOf(origin))) continue;
+    throw new OmegaError("TOOLS_UNDECIDED", `no tool of server "${name}" is allowed`, { hint: hintToAllow(waiting) });
+  }
+}
+
+const NAMED = 50;
+
+function systemPrompt({ instructions }: Skill, undecided: readonly string[]): string | undefined {
+  if (undecided.length === 0) return instructions;
+  const names = `${undecided.slice(0, NAMED).join(", ")}${undecided.length > NAMED ? ", …" : ""}`;
+  const sentence = `These tools exist, but nobody has allowed them and nobody can be asked: ${names}. If the work cannot be done without one of them, call finish with status blocked and name it in missing.`;
+  return instructions === undefined ? sentence : `${instructions}\n\n${sentence}`;
+}

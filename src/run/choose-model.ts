@@ -1,0 +1,29 @@
+// Which model a run asks: --model, else the manifest's, else OMEGA_MODEL.
+
+import type { Model } from "../conversation.ts";
+import { OmegaError } from "../errors.ts";
+import type { ModelChoice, Skill } from "../manifest/skill.ts";
+
+export type ChosenModel = { model: Model; choice: ModelChoice; warnings: string[] };
+
+/** Its keys become secrets of the skill. */
+export async function chooseModel(skill: Skill, flag: string | undefined): Promise<ChosenModel> {
+  const { keysFound, keysOf, openModel } = await import("../providers/model.ts");
+  const named = flag ?? (skill.model ? undefined : process.env["OMEGA_MODEL"]);
+  const choice = named === undefined ? skill.model : { name: named, fallbacks: [] };
+  if (!choice) {
+    const found = keysFound(process.env).join(", ") || "none";
+    throw new OmegaError("MODEL_UNKNOWN", `no model is set (keys found: ${found})`, {
+      hint: "give --model provider/name, set model: in the manifest, or export OMEGA_MODEL",
+    });
+  }
+  for (const key of keysOf(choice, process.env)) skill.secrets.add(key);
+  // What a flag names is relative to the caller, what a manifest names to the manifest.
+  const dir = named === undefined ? skill.dir : process.cwd();
+  const { model, passedOver } = await openModel(choice, { environment: process.env, dir });
+  const warnings = passedOver.map((reason) => `${reason}; ${model.name} takes its place`);
+  if (model.name.startsWith("replay/")) {
+    warnings.push(`${model.name} is a script, not a model: its turns were written by hand`);
+  }
+  return { model, choice, warnings };
+}

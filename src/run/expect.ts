@@ -1,0 +1,113 @@
+// `expect`: was the work really done? Looked at after the model has ended, while the servers are still there.
+
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { asOmegaError } from "../errors.ts";
+import type { Checked } from "../events.ts";
+import type { Expectation } from "../manifest/schema.ts";
+import { matchesName } from "../permissions/rules.ts";
+import type { Children } from "../processes/children.ts";
+import { oneLine } from "../terminal.ts";
+import type { Count } from "../tools/table.ts";
+
+const COMMAND_MS = 60_000;
+
+export type Checking = {
+  workdir: string;
+  counts: ReadonlyMap<string, Count>;
+  children: Pick<Children, "start">;
+  signal: AbortSignal;
+  hurry: AbortSignal;
+};
+
+/** `isDone`: the model says that it did the work; otherwise only `when: always` and `max` are looked at. */
+export async function* checkAll(
+  expectations: readonly Expectation[],
+  isDone: boolean,
+  checking: Checking,
+): AsyncGenerator<Checked, Checked[]> {
+  const checked: Checked[] = [];
+  for (const expectation of expectations) {
+    const asked = isDone || expectation.when === "always" ? expectation : maxOnly(expectation);
+    if (!asked) continue;
+    const found = await check(asked, checking);
+    checking.signal.throwIfAborted();
+    checked.push(found);
+    yield found;
+  }
+  return checked;
+}
+
+function maxOnly(expectation: Expectation): Expectation | undefined {
+  if (!("tool" in expectation) || expectation.max === undefined) return undefined;
+  const { min: _, ...rest } = expectation;
+  return rest;
+}
+
+async function check(expectation: Expectation, checking: Checking): Promise<Checked> {
+  if ("file" in expectation) return checkFile(expectation.file, checking);
+  if ("command" in expectation) return await checkCommand(expectation.command, checking);
+  return checkTool(expectation, checking);
+}
+
+function checkTool({ tool, min, max }: Extract<Expectation, { tool: string }>, { counts }: Checking): Checked {
+  const total = { sent: 0, succeeded: 0 };
+  for (const [origin, { sent, succeeded }] of counts) {
+    const slash = origin.indexOf("/");
+    const name = { server: slash === -1 ? undefined : origin.slice(0, slash), tool: origin.slice(slash + 1) };
+    if (!matchesName({ tool }, name)) continue;
+    total.sent += sent;
+    total.succeeded += succeeded;
+  }
+  const least = min ?? (max === undefined ? 1 : 0);
+  const bounds = [least > 0 && `at least ${least}`, max !== undefined && `at most ${max}`].filter(Boolean).join(", ");
+  return {
+    check: `tool ${tool}: ${bounds || "any number of"} calls`,
+    ok: total.succeeded >= least && total.sent <= (max ?? Number.POSITIVE_INFINITY),
+    found: `${total.sent} sent, ${total.succeeded} succeeded`,
+  };
+}
+
+function checkFile(file: string, { workdir }: Checking): Checked {
+  const found = statSync(resolve(workdir, file), { throwIfNoEntry: false });
+  const what = !found ? "no such file" : found.isFile() ? `${found.size} bytes` : "not a file";
+  return { check: `file ${file}`, ok: found?.isFile() ?? false, found: what };
+}
+
+async function checkCommand(argv: readonly string[], { workdir, children, signal, hurry }: Checking): Promise<Checked> {
+  const [command = "", ...args] = argv;
+  const told = { check: `command ${argv.map((word) => oneLine(word, 100)).join(" ")}` };
+  try {
+    const child = await children.start({ command, args, cwd: workdir, env: {} });
+    child.stdin.end();
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString("utf8")).slice(-1_000);
+    });
+    const isOver = await endsWithin(COMMAND_MS, child.exited, signal);
+    await child.end({ graceMs: 0, hurry });
+    const exit = child.exit();
+    const words = oneLine(child.lastWords(1)[0] ?? said.trim().split("\n").at(-1) ?? "", 200);
+    const how = !isOver ? `no end within ${COMMAND_MS / 1000} s` : (exit?.signal ?? `exit ${exit?.code}`);
+    return { ...told, ok: isOver && exit?.code === 0, found: `${how}${words ? `: ${words}` : ""}` };
+  } catch (error) {
+    const { outcome, message } = asOmegaError(error);
+    if (outcome !== "server-failed") throw error;
+    return { ...told, ok: false, found: message };
+  }
+}
+
+function endsWithin(ms: number, exited: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (isOver: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      resolve(isOver);
+    };
+    const onAbort = () => settle(false);
+    const timer = setTimeout(onAbort, ms);
+    signal.addEventListener("abort", onAbort, { once: true });
+    void exited.then(() => settle(true));
+    if (signal.aborted) onAbort();
+  });
+}

@@ -1,0 +1,25 @@
+// The answer, written to its file: all of it or nothing. With the modes that the caller's umask gives, for it is the
+// caller's file.
+
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { OmegaError, systemCode } from "../errors.ts";
+
+export function writeOutput(workdir: string, file: string, text: string): void {
+  const path = resolve(workdir, file);
+  const draft = `${path}.${process.pid}.omega`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+    writeFileSync(draft, text.endsWith("\n") ? text : `${text}\n`, { flag: "wx", ...(mode !== undefined && { mode }) });
+    renameSync(draft, path);
+  } catch (cause) {
+    const code = systemCode(cause);
+    if (code === undefined) throw cause;
+    if (code !== "EEXIST") rmSync(draft, { force: true });
+    throw new OmegaError("OUTPUT_FILE", `the answer could not be written to ${path} (${code})`, {
+      hint: "check output.file and the rights of its folder; the answer is in the envelope and in the record",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,37 @@
+// What a manifest and a command line say about tools → one list of rules, in the order of their weight.
+
+import type { Skill } from "../manifest/skill.ts";
+import type { Rule } from "../permissions/rules.ts";
+
+export type PermissionFlags = {
+  allow: readonly string[];
+  deny: readonly string[];
+  /** Allow what nobody has decided on. */
+  yes: boolean;
+};
+
+type Declared = Pick<Skill, "permissions" | "allowedTools" | "servers">;
+
+/** Rules that a person wrote as such: a sub-skill must obey them too. */
+export function explicitRules({ permissions }: Pick<Skill, "permissions">, flags: PermissionFlags): Rule[] {
+  return [
+    ...flags.deny.map((tool): Rule => ({ tool, action: "deny", by: `--deny ${tool}` })),
+    ...flags.allow.map((tool): Rule => ({ tool, action: "allow", by: `--allow ${tool}` })),
+    ...permissions.map((rule, index): Rule => ({ ...rule, by: `permissions[${index}]` })),
+  ];
+}
+
+export function allRules(skill: Declared, flags: PermissionFlags): Rule[] {
+  const { allowedTools, servers } = skill;
+  const named = servers.flatMap(({ name, tools }) =>
+    tools.map((tool): Rule => ({ tool: `${name}/${tool}`, action: "allow", by: `servers.${name}.tools` })),
+  );
+  return [
+    ...explicitRules(skill, flags),
+    ...allowedTools.map((tool): Rule => ({ tool, action: "allow", by: "allowed-tools" })),
+    ...named,
+    { tool: "agent", action: "allow", by: "limits.depth" },
+    { tool: "skill__*", action: "allow", by: "skills" },
+    ...(flags.yes ? [{ tool: "*", action: "allow", by: "--yes" } as const] : []),
+  ];
+}

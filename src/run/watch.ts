@@ -1,0 +1,98 @@
+// Every event of a run passes here once: it is counted, loses its secrets, is put on record, and goes on to whoever looks.
+
+import { addUsage } from "../conversation.ts";
+import type { RunEvent } from "../events.ts";
+import type { RunRecord } from "../records/record.ts";
+import { mapStrings, redactStream, type Secrets } from "../redact.ts";
+import { FINISH } from "../tools/builtin/finish.ts";
+import type { Envelope, Tally } from "./envelope.ts";
+
+export type Watch = {
+  /** What events have to lose; from now on. */
+  hide(secrets: Secrets): void;
+  /** Where they are kept; those told before as well. */
+  keepIn(record: RunRecord): void;
+  events<T>(told: AsyncGenerator<RunEvent, T>): AsyncGenerator<RunEvent, T>;
+  /** The last thing of a run: its envelope, as it may be seen, is put on record. */
+  end(envelope: Envelope, file: string | null): Promise<Envelope>;
+};
+
+export function openWatch(tally: Tally): Watch {
+  const early: RunEvent[] = [];
+  /** Text comes in pieces, and a secret may be cut by them; of each agent its own. */
+  const streams = new Map<string | undefined, { turn: number; text: ReturnType<typeof redactStream> }>();
+  let secrets: Secrets | undefined;
+  let record: RunRecord | undefined;
+
+  function* told(event: RunEvent): Generator<RunEvent> {
+    if (!secrets) yield event;
+    else if (event.type === "text") yield* toldText(event, secrets);
+    else {
+      yield* restOfText(event.agent);
+      yield mapStrings(event, secrets.redact);
+    }
+  }
+
+  function* toldText(event: Extract<RunEvent, { type: "text" }>, secrets: Secrets): Generator<RunEvent> {
+    const stream = streams.get(event.agent) ?? { turn: event.turn, text: redactStream(secrets) };
+    streams.set(event.agent, stream);
+    stream.turn = event.turn;
+    const text = stream.text.push(event.text);
+    if (text !== "") yield { ...event, text };
+  }
+
+  function* restOfText(agent: string | undefined): Generator<RunEvent> {
+    const stream = streams.get(agent);
+    const text = stream?.text.flush() ?? "";
+    if (stream && text !== "") yield { type: "text", turn: stream.turn, text, ...(agent !== undefined && { agent }) };
+  }
+
+  return {
+    hide(found) {
+      secrets = found;
+    },
+    keepIn(opened) {
+      record = opened;
+      for (const event of early.splice(0)) opened.event(event);
+    },
+    async *events<T>(events: AsyncGenerator<RunEvent, T>) {
+      try {
+        for (let next = await events.next(); ; next = await events.next()) {
+          if (next.done) return next.value;
+          count(next.value, tally);
+          for (const event of told(next.value)) {
+            if (record) record.event(event);
+            else early.push(event);
+            yield event;
+          }
+        }
+      } finally {
+        await events.return(undefined as T);
+      }
+    },
+    async end(envelope, file) {
+      const shown = secrets ? mapStrings(envelope, secrets.redact) : envelope;
+      await record?.end(shown, file);
+      // What has broken just now is told as well.
+      return { ...shown, record: tally.record() };
+    },
+  };
+}
+
+function count(event: RunEvent, tally: Tally): void {
+  if (event.type === "turn") tally.turns++;
+  else if (event.type === "call" && event.tool !== FINISH) tally.toolCalls++;
+  else if (event.type === "usage") {
+    tally.usage = addUsage(tally.usage, event.usage);
+    tally.cost = tally.cost === null || event.cost === null ? null : tally.cost + event.cost;
+  } else if (event.type === "warning") tally.warnings.push(event.message);
+  else if (event.type === "fallback") tally.warnings.push(`went on with ${event.model}: ${event.reason}`);
+  if (event.agent !== undefined) return;
+  if (event.type === "answer") {
+    tally.text = event.text;
+    tally.output = event.output ?? null;
+  } else if (event.type === "check") {
+    const { check, ok, found } = event;
+    tally.checks.push({ check, ok, found });
+  } else if (event.type === "fallback") tally.model = event.model;
+}
