@@ -90,7 +90,7 @@ for (const told of ["its guardian", "omega sweep"]) {
     await using life = await scripted({
       wire: "anthropic",
       servers: { s: fixtureServer("slow-call.mjs") },
-      turns: [{ calls: [echo("slow")] }],
+      turns: [{ calls: [call("finish", {}), echo("slow")] }],
     });
     const { child, result } = life.start(["--json"]);
     expect(await until(() => existsSync(life.file("ready")), 20_000)).toBe(true);
