@@ -91,6 +91,21 @@ for (const [wire, finish] of [
   });
 }
 
+test("an answer that cannot be written to its file is failed/output-file, and is in the envelope", async () => {
+  await using life = await scripted({
+    wire: "openai",
+    turns: () => ({ text: "The notes." }),
+    skill: { output: { file: "plain/notes.md" } },
+    files: { "work/plain": "a regular file" },
+  });
+  const { code, json } = await life.run();
+  expect(code).toBe(1);
+  expect(json).toMatchObject({ outcome: "failed", code: "output-file", text: "The notes." });
+  expect(json.reason).toContain(life.file("work/plain/notes.md"));
+  expect(life.names("work")).toEqual(["plain"]);
+  expect((await life.tell()).stdout).toBe("");
+});
+
 test("a run that leaves the script of its replay model is failed/diverged", async () => {
   await using life = await scripted({
     turns: [],
