@@ -45,11 +45,11 @@ for (const wire of everyWire) {
   });
 
   test(`${wire}: an output that does not fit its schema three times is failed/schema, 1`, async () => {
-    const wrong = finish("done", "ok", { output: { n: "three" } });
+    const wrong = { text: "It is three.", ...finish("done", "ok", { output: { n: "three" } }) };
     await using life = await scripted({ wire, skill: { output: { schema } }, turns: () => wrong });
     const { code, json } = await life.run();
     expect(code).toBe(1);
-    expect(json).toMatchObject({ outcome: "failed", code: "schema", turns: 3, output: null });
+    expect(json).toMatchObject({ outcome: "failed", code: "schema", turns: 3, text: "It is three.", output: null });
     expect(json.reason).toContain("/n: must be integer");
     expect(life.model.asked(-1).results.at(-1)?.text).toContain("/n: must be integer");
   });
@@ -74,6 +74,15 @@ test("an empty answer is failed/empty", async () => {
   const { code, json } = await life.run();
   expect(code).toBe(1);
   expect(json).toMatchObject({ outcome: "failed", code: "empty", turns: 2, toolCalls: 1 });
+});
+
+test("an answer that is cut by its length, and again when it goes on, is failed/truncated, with what there is of it", async () => {
+  const cut = (text: string) => ({ text, finish: "length" });
+  await using life = await scripted({ wire: "anthropic", turns: [cut("Once upon "), cut("a time")] });
+  const { code, json } = await life.run();
+  expect(code).toBe(1);
+  expect(json).toMatchObject({ outcome: "failed", code: "truncated", text: "Once upon a time" });
+  expect(json.hint).toContain("model.maxTokens");
 });
 
 for (const [wire, finish] of [
