@@ -96,7 +96,7 @@ for (const [wire, finish] of [
     const { code, json } = await life.run();
     expect(code).toBe(1);
     expect(json).toMatchObject({ outcome: "failed", code: "refused" });
-    expect(json.reason).toContain("declined");
+    expect(json.reason).toContain("declined to answer: I cannot help with that.");
   });
 }
 
