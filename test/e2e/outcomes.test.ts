@@ -147,6 +147,14 @@ const invalid: [string, string, Omit<Scripted, "turns">, string[], Record<string
     { OMEGA_HOME: "skill/skill.yaml" },
     /overlap/,
   ],
+  [
+    "a limit of the day where nothing can be written",
+    "home",
+    { skill: { limits: { costPerDay: 1 } }, model: { price: { input: 1, output: 1 } } },
+    [],
+    { OMEGA_HOME: "skill/skill.yaml" },
+    /costPerDay/,
+  ],
 ];
 for (const [what, word, skill, words, env, reason] of invalid) {
   test(`${what} is invalid/${word}, 2: nothing was started, nothing was asked`, async () => {
