@@ -19,6 +19,8 @@ const checks: [string, object, boolean, string][] = [
   ["a file that is there", { file: "notes.md" }, true, "5 bytes"],
   ["a file that is not", { file: "other.md" }, false, "no such file"],
   ["a folder", { file: "." }, false, "not a file"],
+  ["a file below a file", { file: "notes.md/x" }, false, "no such file"],
+  ["a file that no file can be called", { file: "x".repeat(300) }, false, "ENAMETOOLONG"],
   ["a command that ends well", { command: ["grep", "-q", "^notes", "notes.md"] }, true, "exit 0"],
   [
     "a command that does not",
