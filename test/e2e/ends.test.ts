@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { omega } from "../support/omega.ts";
 import { aliveWith, until } from "../support/processes.ts";
 import { call, echo, nothingBegan, scripted } from "../support/scripted.ts";
@@ -16,7 +16,7 @@ async function held(overlap: string) {
     turns: (index) => (index === 0 ? { calls: [echo("slow")] } : { text: "Mine." }),
   });
   const first = life.start(["--json"]);
-  expect(await until(() => existsSync(life.file("ready")), 20_000)).toBe(true);
+  expect(await life.isReady()).toBe(true);
   return { life, first };
 }
 
@@ -61,7 +61,7 @@ for (const [signal, exit] of [
       turns: [{ calls: [call("mortal/echo", { text: "die" })] }, { calls: [echo("slow")] }],
     });
     const { child, result } = life.start(["--json"]);
-    expect(await until(() => existsSync(life.file("ready")), 20_000)).toBe(true);
+    expect(await life.isReady()).toBe(true);
     child.kill(signal);
     const { code, json } = await result;
     expect(code).toBe(exit);
@@ -93,7 +93,7 @@ for (const told of ["its guardian", "omega sweep"]) {
       turns: [{ calls: [call("finish", {}), echo("slow")] }],
     });
     const { child, result } = life.start(["--json"]);
-    expect(await until(() => existsSync(life.file("ready")), 20_000)).toBe(true);
+    expect(await life.isReady()).toBe(true);
     if (told === "omega sweep") {
       const guardians = aliveWith(`OMEGA_HOME=${life.file("home")}`).filter((pid) => pid !== child.pid);
       for (const pid of guardians) process.kill(pid, "SIGKILL");

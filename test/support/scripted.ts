@@ -4,10 +4,10 @@
 
 import { expect } from "bun:test";
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { modelServer, type Script, type WireName } from "./model-server.ts";
 import { type Options, type Result, startOmega } from "./omega.ts";
-import { aliveWith } from "./processes.ts";
+import { aliveWith, until } from "./processes.ts";
 import { fixtureServer, manifest } from "./skills.ts";
 import { temporaryFolder } from "./temporary.ts";
 
@@ -75,6 +75,14 @@ export async function scripted({ wire = "openai-chat", turns, servers, skill, mo
     /** Without --json. */
     tell: (words: readonly string[] = [], options: Options = {}) => start(words, options).result,
     alive: () => aliveWith(word),
+    /** A fixture that waits says so by this file. */
+    isReady: () => until(() => existsSync(file("ready")), 20_000),
+    /** What the record of a run holds. */
+    events: ({ record }: { record: string }): any[] =>
+      readFileSync(`${record}/events.jsonl`, "utf8")
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
     read: (name: string) => readFileSync(file(name), "utf8"),
     names: (name = ".") => readdirSync(file(name)).sort(),
     async [Symbol.asyncDispose]() {
