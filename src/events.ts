@@ -2,6 +2,9 @@
 
 import type { Usage } from "./conversation.ts";
 
+/** The call by which a model says how it went; it is not counted among the calls of tools. */
+export const FINISH = "finish";
+
 export type RunEvent = (
   | { type: "start"; run: string; skill: string; file: string; model: string; startedAt: string }
   | { type: "server"; name: string; protocol: string; tools: number; readyMs: number }

@@ -64,7 +64,8 @@ export async function* converse(conversation: Conversation): AsyncGenerator<RunE
     const halt = tools.halt();
     if (halt) return ended(text, halt);
     if (limit) return yield* lastTurn(conversation, messages, turn + 1, lastRoom(budget.room(tokens), limit));
-    if (rejected !== undefined && finish.wantsOutput && ++tries === OUTPUT_TRIES) throw noOutput(rejected);
+    if (rejected !== undefined && finish.wantsOutput && ++tries === OUTPUT_TRIES)
+      return ended(text, noOutput(rejected));
     if (calls > 0) before = undefined;
     else if (end.reason === "length" && before === undefined) {
       before = text;
@@ -73,9 +74,9 @@ export async function* converse(conversation: Conversation): AsyncGenerator<RunE
       if (end.reason === "other")
         yield { type: "warning", message: `the model stopped for a reason of its own: ${end.word}` };
       const whole = `${before ?? ""}${text}`;
-      if (end.reason === "length") throw truncated();
+      if (end.reason === "length") return ended(whole, truncated());
       if (!finish.wantsOutput) return answer(whole);
-      if (++tries === OUTPUT_TRIES) throw noOutput("it was never given by finish");
+      if (++tries === OUTPUT_TRIES) return ended(whole, noOutput("it was never given by finish"));
       messages.push(user(GIVE_OUTPUT));
     }
   }

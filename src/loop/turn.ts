@@ -11,8 +11,8 @@ import {
   textOf,
 } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
-import type { RunEvent } from "../events.ts";
-import { FINISH, type Finished, type FinishTool } from "../tools/builtin/finish.ts";
+import { FINISH, type RunEvent } from "../events.ts";
+import type { Finished, FinishTool } from "../tools/builtin/finish.ts";
 import type { Toolbox } from "../tools/table.ts";
 import type { Conversation } from "./converse.ts";
 import { shrink } from "./shrink.ts";

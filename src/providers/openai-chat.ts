@@ -57,7 +57,11 @@ function readDelta(state: State, delta: Fields): ModelEvent[] {
   }
   const details = list(delta["reasoning_details"]);
   if (details.length > 0) state.kept["reasoning_details"] = joinDetails(list(state.kept["reasoning_details"]), details);
-  if (text(delta["refusal"]) !== "") state.reason = "refusal";
+  const refusal = text(delta["refusal"]);
+  if (refusal !== "") {
+    state.reason = "refusal";
+    events.push({ type: "text", text: refusal });
+  }
   for (const part of list(delta["tool_calls"])) events.push(...addToCall(state, fields(part)));
   return events;
 }

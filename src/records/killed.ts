@@ -3,6 +3,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { noUsage, type Usage } from "../conversation.ts";
+import { FINISH } from "../events.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import type { ChildrenSummary } from "../processes/children.ts";
 import { addRun } from "./history.ts";
@@ -101,17 +102,17 @@ function readTold(file: string): Told {
   return told;
 }
 
-/** Sub-agents and sub-skills count for what they cost; the turns are the run's own. */
+/** Counted as a run counts that tells its own end: with its sub-agents and sub-skills. */
 function take(line: string, told: Told): void {
   const event = parse(line);
   if (!isObject(event)) return;
   const { type, agent } = event;
-  if (type === "call") told.toolCalls++;
+  if (type === "turn") told.turns++;
+  else if (type === "call" && event["tool"] !== FINISH) told.toolCalls++;
   else if (type === "usage") {
     told.usage = addKnown(told.usage, event["usage"]);
     told.cost = told.cost === null || typeof event["cost"] !== "number" ? null : told.cost + event["cost"];
   } else if (agent !== undefined) return;
-  else if (type === "turn") told.turns++;
   else if (type === "start") {
     told.skill = text(event["skill"]);
     told.file = text(event["file"]);

@@ -60,11 +60,18 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   const loss = () => servers.connections.find(({ server, loss }) => server.required && loss())?.loss();
   try {
     const ending = yield* converse(conversation);
-    const verdict = yield* judge(skill, ending, judging);
-    const error = verdict.isProven ? undefined : graver(verdict.error, loss());
     const { text, output } = ending;
-    yield { type: "answer", text, ...(output !== undefined && { output }), isGood: !error };
-    return { ...(error && { error }), ending };
+    const told = { type: "answer", text, ...(output !== undefined && { output }) } as const;
+    try {
+      const verdict = yield* judge(skill, ending, judging);
+      const error = verdict.isProven ? undefined : graver(verdict.error, loss());
+      yield { ...told, isGood: !error };
+      return { ...(error && { error }), ending };
+    } catch (error) {
+      // It could not be written, or a check was broken off: the answer is not lost with it.
+      yield { ...told, isGood: false };
+      throw error;
+    }
   } catch (error) {
     // A lost server is often the reason why the rest went wrong.
     throw graver(asOmegaError(error), loss());

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { asOmegaError } from "../errors.ts";
+import { asOmegaError, systemCode } from "../errors.ts";
 import type { Checked } from "../events.ts";
 import type { Expectation } from "../manifest/schema.ts";
 import { matchesName } from "../permissions/rules.ts";
@@ -69,9 +69,17 @@ function checkTool({ tool, min, max }: Extract<Expectation, { tool: string }>, {
 }
 
 function checkFile(file: string, { workdir }: Checking): Checked {
-  const found = statSync(resolve(workdir, file), { throwIfNoEntry: false });
-  const what = !found ? "no such file" : found.isFile() ? `${found.size} bytes` : "not a file";
-  return { check: `file ${file}`, ok: found?.isFile() ?? false, found: what };
+  const check = `file ${file}`;
+  try {
+    const found = statSync(resolve(workdir, file));
+    return found.isFile()
+      ? { check, ok: true, found: `${found.size} bytes` }
+      : { check, ok: false, found: "not a file" };
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    return { check, ok: false, found: code === "ENOENT" || code === "ENOTDIR" ? "no such file" : code };
+  }
 }
 
 async function checkCommand(argv: readonly string[], { workdir, children, signal, hurry }: Checking): Promise<Checked> {

@@ -89,13 +89,14 @@ async function runSubSkill(
     for (const message of chosen?.warnings ?? []) scope.warn(message);
     const choice = chosen?.choice ?? means.choice;
     using clock = startClock(skill.limits.time, within(means.clock).end);
+    const ledger = { file: skill.file, isRecorded: scope.record.folder() !== null };
     const inner = {
       ...means,
       model: chosen?.model ?? means.model,
       choice,
       agent,
       clock,
-      budget: openBudget(await budgetLimits(skill.limits, choice, skill.file), means.budget),
+      budget: openBudget(await budgetLimits(skill.limits, choice, ledger), means.budget),
       permits: means.permits.within(allRules(skill, scope.flags), explicitRules(skill, scope.flags)),
       finish: finishTool(skill.output.schema),
     };

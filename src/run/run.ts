@@ -95,7 +95,7 @@ async function* story(
   const record = openRecord(run, { clean, store });
   tally.record = record.folder;
   watch.keepIn(record);
-  const budget = openBudget(await budgetLimits(limits, choice, file));
+  const budget = openBudget(await budgetLimits(limits, choice, { file, isRecorded: record.folder() !== null }));
   yield { type: "start", run, skill: skill.name, file, model: model.name, startedAt: tally.startedAt };
   tally.begunAt = new Date().toISOString();
 

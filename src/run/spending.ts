@@ -8,11 +8,14 @@ import type { ModelChoice } from "../manifest/skill.ts";
 import { findPrice } from "../providers/prices.ts";
 import { spentSince } from "../records/history.ts";
 
-export async function budgetLimits(limits: Limits, model: ModelChoice, file: string): Promise<BudgetLimits> {
+/** `isRecorded`: what this run will have spent can be kept for the next one. */
+export type Ledger = { file: string; isRecorded: boolean };
+
+export async function budgetLimits(limits: Limits, model: ModelChoice, ledger: Ledger): Promise<BudgetLimits> {
   const { turns, tokens, toolCalls, cost, costPerDay } = limits;
   if (cost === undefined && costPerDay === undefined) return { turns, tokens, toolCalls };
   await requirePrices(model);
-  const left = costPerDay === undefined ? Number.POSITIVE_INFINITY : await leftOfDay(costPerDay, file);
+  const left = costPerDay === undefined ? Number.POSITIVE_INFINITY : await leftOfDay(costPerDay, ledger);
   const isDay = left < (cost ?? Number.POSITIVE_INFINITY);
   const dollars = isDay ? left : (cost ?? left);
   return { turns, tokens, toolCalls, cost: { dollars, code: isDay ? "LIMIT_DAY" : "LIMIT_COST" } };
@@ -28,17 +31,22 @@ async function requirePrices({ name, fallbacks, price }: ModelChoice): Promise<v
   }
 }
 
-async function leftOfDay(perDay: number, file: string): Promise<number> {
+async function leftOfDay(perDay: number, { file, isRecorded }: Ledger): Promise<number> {
+  if (!isRecorded) throw withoutHistory("it cannot be written");
   const midnight = new Date();
   midnight.setHours(0, 0, 0, 0);
   const spent = await spentSince(file, midnight.toISOString()).catch((cause: unknown) => {
-    throw new OmegaError("HOME_NEEDED", `limits.costPerDay needs the history, and it cannot be read: ${cause}`, {
-      hint: "give OMEGA_HOME a writable folder",
-      cause,
-    });
+    throw withoutHistory(`it cannot be read: ${cause}`, cause);
   });
   if (spent < perDay) return perDay - spent;
   throw new OmegaError("LIMIT_DAY", `limits.costPerDay: ${spent.toFixed(4)} of ${perDay} US dollars are spent today`, {
     hint: "raise limits.costPerDay, or wait for tomorrow",
+  });
+}
+
+function withoutHistory(why: string, cause?: unknown): OmegaError {
+  return new OmegaError("HOME_NEEDED", `limits.costPerDay needs the history, and ${why}`, {
+    hint: "give OMEGA_HOME a writable folder",
+    cause,
   });
 }

@@ -1,10 +1,9 @@
 // Every event of a run passes here once: it is counted, loses its secrets, is put on record, and goes on to whoever looks.
 
 import { addUsage } from "../conversation.ts";
-import type { RunEvent } from "../events.ts";
+import { FINISH, type RunEvent } from "../events.ts";
 import type { RunRecord } from "../records/record.ts";
 import { mapStrings, redactStream, type Secrets } from "../redact.ts";
-import { FINISH } from "../tools/builtin/finish.ts";
 import type { Envelope, Tally } from "./envelope.ts";
 
 export type Watch = {

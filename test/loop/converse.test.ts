@@ -160,9 +160,9 @@ describe("with a schema the answer", () => {
   });
 
   test("that does not fit goes back with what is wrong, and the third time is failed as schema", async () => {
-    const { error, asked } = await hold([give({ n: "a" }), give({}), give(undefined)], undefined, { schema });
+    const { ending, asked } = await hold([give({ n: "a" }), give({}), give(undefined)], undefined, { schema });
     expect(lastResult(asked[1])).toContain("/n: must be integer");
-    expect(error).toMatchObject({ word: "schema", outcome: "failed" });
+    expect(ending?.error).toMatchObject({ word: "schema", outcome: "failed" });
     expect(asked).toHaveLength(3);
   });
 
@@ -339,12 +339,15 @@ describe("an answer cut by its length", () => {
     ]);
   });
 
-  test("twice is failed as truncated", async () => {
-    const { error, asked } = await hold([
+  test("twice is failed as truncated, with what there is of it", async () => {
+    const { ending, asked } = await hold([
       [text("a"), end("length")],
       [text("b"), end("length")],
     ]);
-    expect(error).toMatchObject({ code: "MODEL_TRUNCATED", outcome: "failed", word: "truncated" });
+    expect(ending).toMatchObject({
+      text: "ab",
+      error: { code: "MODEL_TRUNCATED", outcome: "failed", word: "truncated" },
+    });
     expect(asked).toHaveLength(2);
   });
 

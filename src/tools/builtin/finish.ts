@@ -2,12 +2,12 @@
 
 import type { ToolDefinition } from "../../conversation.ts";
 import { OmegaError } from "../../errors.ts";
+import { FINISH } from "../../events.ts";
 import { isObject, type Params } from "../../mcp/json-rpc.ts";
 import { createCheck } from "../check.ts";
 import { safeSchema } from "../safe-schema.ts";
 import { define } from "./built-in.ts";
 
-export const FINISH = "finish";
 const statuses = ["done", "nothing-to-do", "blocked"] as const;
 
 export type Finished = {
