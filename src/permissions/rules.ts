@@ -12,6 +12,9 @@ export type ToolName = { server: string | undefined; tool: string };
 
 export const NO_RULE: Decision = { action: "ask", by: "no rule" };
 
+/** Why a tool is refused or asked for, in words. */
+export const groundOf = (by: string): string => (by === NO_RULE.by ? "no rule allows it" : `by ${by}`);
+
 export function decide(rules: readonly Rule[], name: ToolName, args: Readonly<Record<string, unknown>>): Decision {
   return rules.find((rule) => matchesName(rule, name) && matchesArguments(rule, args)) ?? NO_RULE;
 }

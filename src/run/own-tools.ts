@@ -89,6 +89,7 @@ async function runSubSkill(
     for (const message of chosen?.warnings ?? []) scope.warn(message);
     const choice = chosen?.choice ?? means.choice;
     using clock = startClock(skill.limits.time, within(means.clock).end);
+    const place = `${skill.name}/`;
     const inner = {
       ...means,
       model: chosen?.model ?? means.model,
@@ -96,7 +97,7 @@ async function runSubSkill(
       agent,
       clock,
       budget: openBudget(await budgetLimits(skill.limits, choice, skill.file), means.budget),
-      permits: means.permits.within(allRules(skill, scope.flags), explicitRules(skill, scope.flags)),
+      permits: means.permits.within(allRules(skill, scope.flags, place), explicitRules(skill, scope.flags, place)),
       finish: finishTool(skill.output.schema),
     };
     return await drain(attempt(skill, inner, scope), agent, scope);
