@@ -27,7 +27,10 @@ export type Permits = {
   offer(name: ToolName): Offer;
   /** Why a call must not be made, or undefined. */
   refusal(name: ToolName, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string | undefined>;
-  /** Why the run cannot go on: one tool was refused too often. */
+  /**
+   * Asked at the end of each turn: why there must be no other, for one tool was refused too often. Of one turn all refusals
+   * of a tool are one: its calls were made before the model could know.
+   */
   halt(): OmegaError | undefined;
   denials: readonly Denial[];
   isAttended: boolean;
@@ -47,15 +50,17 @@ export type PermitOptions = {
 
 export function openPermits({ rules, explicit, ask, unattended }: PermitOptions): Permits {
   const denials: Denial[] = [];
-  const refusals = new Map<string, number>();
+  const refusals = new Map<string, { turns: number; last: number }>();
+  let turn = 0;
   const askInTurn = ask && oneAtATime(ask);
   const enough = unattended === "fail" && !ask ? 1 : REFUSALS_OF_ONE_TOOL;
   let halt: OmegaError | undefined;
 
   function refuse(tool: string, by: string, args: object, why: string): string {
     denials.push({ tool, by, arguments: beginning(JSON.stringify(args)) });
-    const count = (refusals.get(tool) ?? 0) + 1;
-    refusals.set(tool, count);
+    const { turns, last } = refusals.get(tool) ?? { turns: 0, last: -1 };
+    const count = last === turn ? turns : turns + 1;
+    refusals.set(tool, { turns: count, last: turn });
     if (count >= enough) halt ??= tooOften(tool, by, count);
     return why;
   }
@@ -87,7 +92,10 @@ export function openPermits({ rules, explicit, ask, unattended }: PermitOptions)
         const reply = await askInTurn({ tool, arguments: args, by }, signal);
         return reply === "no" ? refuse(tool, PERSON, args, `a person refused this call of ${tool}`) : undefined;
       },
-      halt: () => halt,
+      halt() {
+        turn++;
+        return halt;
+      },
       denials,
       isAttended: ask !== undefined,
       within: (rules, explicit) => layer(rules, explicit, [...outer, ownExplicit]),
@@ -111,7 +119,7 @@ function beginning(text: string): string {
 }
 
 function tooOften(tool: string, by: string, count: number): OmegaError {
-  const times = count === 1 ? "once" : `${count} times`;
+  const times = count === 1 ? "once" : `in ${count} turns`;
   const message = `the run was ended: ${tool} was refused ${times} (${groundOf(by)})`;
   if (by === PERSON) return new OmegaError("TOOLS_REFUSED", message);
   const hint = by.startsWith("--")

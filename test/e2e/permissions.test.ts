@@ -172,11 +172,21 @@ test("the third refusal of one tool ends the run as denied", async () => {
   expect(envelope).toMatchObject({
     outcome: "denied",
     code: "refused",
-    reason: "the run was ended: notes/write was refused 3 times (no rule allows it)",
+    reason: "the run was ended: notes/write was refused in 3 turns (no rule allows it)",
     turns: 3,
   });
   expect(envelope.denials).toHaveLength(3);
   expect(model.requests).toHaveLength(3);
+});
+
+test("calls refused together are one refusal: the model is told, and can go another way", async () => {
+  const { envelope, has } = await trial(
+    [{ calls: ["x", "y", "z"].map((name) => call("delete", { name })) }, write("a"), done],
+    { tools: ["*"], permissions: [{ tool: "notes/delete", action: "deny" }] },
+  );
+  expect(envelope.outcome).toBe("done");
+  expect(envelope.denials).toHaveLength(3);
+  expect(has("a")).toBe(true);
 });
 
 test("with unattended: fail the first refusal does", async () => {

@@ -101,7 +101,7 @@ test("long arguments of a denial are cut, and say so", async () => {
   expect(permits.denials[0]?.arguments).toHaveLength(500);
 });
 
-test("the third refusal of one tool is enough; those of others do not count", async () => {
+test("the third turn with a refusal of one tool is enough; those of others do not count", async () => {
   const permits = open([["*", "deny"]]);
   for (const name of [x, y, agent, x, y]) {
     await permits.refusal(name, {}, signal);
@@ -110,10 +110,19 @@ test("the third refusal of one tool is enough; those of others do not count", as
   await permits.refusal(x, {}, signal);
   const halt = permits.halt();
   expect(halt).toMatchObject({ outcome: "denied", word: "refused" });
-  expect(halt?.message).toBe("the run was ended: t/x was refused 3 times (by rule 0)");
+  expect(halt?.message).toBe("the run was ended: t/x was refused in 3 turns (by rule 0)");
   expect(halt?.hint).toContain('before all other rules, under permissions:\n  - { tool: "t/x", action: allow }');
   await permits.refusal(y, {}, signal);
   expect(permits.halt()).toBe(halt);
+});
+
+test("refusals of one turn are one: the model could not know", async () => {
+  const permits = open([["*", "deny"]]);
+  for (let turn = 1; turn <= 3; turn++) {
+    for (let call = 0; call < 5; call++) await permits.refusal(x, {}, signal);
+    expect(permits.halt() !== undefined).toBe(turn === 3);
+  }
+  expect(permits.denials).toHaveLength(15);
 });
 
 test("unattended: fail is enough at the first refusal", async () => {
@@ -259,9 +268,10 @@ test("a skill and its sub-skills have one list of denials, one count and one per
     { ask },
   );
   const inner = outer.within(rulesOf([["*", "allow"]]), []);
-  await outer.refusal(x, {}, signal);
-  await inner.refusal(x, {}, signal);
-  await inner.refusal(x, {}, signal);
+  for (const permits of [outer, inner, inner]) {
+    expect(outer.halt()).toBeUndefined();
+    await permits.refusal(x, {}, signal);
+  }
   expect(outer.denials).toHaveLength(3);
   expect(inner.denials).toBe(outer.denials);
   expect(outer.halt()).toMatchObject({ word: "refused" });
