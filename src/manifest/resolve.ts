@@ -18,7 +18,7 @@ import { invalid, type Problem } from "./problem.ts";
 import { findValue, findVariable, isSecretName, type LookUp, type RunValues } from "./references.ts";
 import { resolveServers } from "./resolve-servers.ts";
 import type { ModelChoice, Skill } from "./skill.ts";
-import { fillTemplate } from "./template.ts";
+import { fillTemplate, Unfilled } from "./template.ts";
 
 export type LoadOptions = {
   run: string;
@@ -43,9 +43,9 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
 
   const fillWith =
     (value: LookUp, variable?: LookUp): Fill =>
-    (text, path, { variables = false }) =>
+    (text, path, { variables = false, inGlob = false }) =>
       fillTemplate(text, {
-        value,
+        value: inGlob ? withoutStars(value) : value,
         variable: variables ? variable : undefined,
         onProblem: atField(fields, path, report),
       });
@@ -116,6 +116,16 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     auditRequired: manifest.audit === "required",
     secrets,
     warnings: [...checked.warnings, ...allowed.warnings, ...warnings, ...shortSecrets(secrets)],
+  };
+}
+
+/** What a run is given, perhaps by a model, must not widen a rule of its manifest. */
+function withoutStars(lookUp: LookUp): LookUp {
+  return (reference) => {
+    const value = lookUp(reference);
+    if (value.includes("*"))
+      throw new Unfilled(`the value of ${reference} has a * in it, which would match anything here`);
+    return value;
   };
 }
 

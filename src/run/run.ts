@@ -12,6 +12,7 @@ import { type AskPerson, openPermits } from "../permissions/permits.ts";
 import { openAudit } from "../records/audit.ts";
 import { openRecord } from "../records/record.ts";
 import { openStore } from "../records/store.ts";
+import { mapStrings } from "../redact.ts";
 import { plain } from "../terminal.ts";
 import { finishTool } from "../tools/builtin/finish.ts";
 import { attempt } from "./attempt.ts";
@@ -100,7 +101,10 @@ async function* story(
   tally.begunAt = new Date().toISOString();
 
   const rules = { rules: allRules(skill, options), explicit: explicitRules(skill, options) };
-  const permits = openPermits({ ...rules, ask: options.ask, unattended: skill.unattended });
+  const { ask } = options;
+  const askWithout: AskPerson | undefined =
+    ask && ((question, signal) => ask(mapStrings(question, secrets.redact), signal));
+  const permits = openPermits({ ...rules, ask: askWithout, unattended: skill.unattended });
   tally.denials = permits.denials;
 
   const { hurry } = options;
