@@ -84,7 +84,7 @@ async function* story(
   over.use(yield* takeLock(skill, file, options.signal));
 
   using clock = startClock(limits.time, options.signal);
-  const clean = (text: string) => secrets.redact(plain(secrets.redact(text)));
+  const clean = (text: string) => plain(secrets.redact(text));
   const store = openStore(warn);
   const audit = openAudit(run, { clean, store, required: skill.auditRequired, skill: skill.name });
   over.defer(audit.close);
