@@ -49,7 +49,7 @@ export function openPermits({ rules, explicit, ask, unattended }: PermitOptions)
   let halt: OmegaError | undefined;
 
   function refuse(tool: string, by: string, args: object, why: string): string {
-    denials.push({ tool, by, arguments: JSON.stringify(args).slice(0, SHOWN_ARGUMENTS) });
+    denials.push({ tool, by, arguments: shown(JSON.stringify(args)) });
     const count = (refusals.get(tool) ?? 0) + 1;
     refusals.set(tool, count);
     if (count >= enough) halt ??= tooOften(tool, by, count);
@@ -92,6 +92,11 @@ export function openPermits({ rules, explicit, ask, unattended }: PermitOptions)
 
 function strictest(decisions: readonly Decision[]): Decision {
   return decisions.reduce((a, b) => (severity.indexOf(b.action) > severity.indexOf(a.action) ? b : a));
+}
+
+/** It says where it was cut: of a secret that was cut the beginning is left, and known by that. */
+function shown(args: string): string {
+  return args.length <= SHOWN_ARGUMENTS ? args : `${args.slice(0, SHOWN_ARGUMENTS)}…`;
 }
 
 export function originOf({ server, tool }: ToolName): string {
