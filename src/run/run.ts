@@ -60,7 +60,8 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     const ended = asOmegaError(options.signal.aborted ? options.signal.reason : error);
     tally.error = graver(ended, tally.error);
     const { code, cause } = ended;
-    if (code === "INTERNAL" && cause instanceof Error) yield { type: "debug", message: cause.stack ?? cause.message };
+    if (code === "INTERNAL" && cause instanceof Error)
+      yield* watch.event({ type: "debug", message: cause.stack ?? cause.message });
   }
   return await watch.end(envelope(tally), file);
 }
