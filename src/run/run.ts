@@ -63,7 +63,7 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     if (code === "INTERNAL" && cause instanceof Error)
       yield* watch.event({ type: "debug", message: cause.stack ?? cause.message });
   }
-  return await watch.end(envelope(tally), file);
+  return yield* watch.end(envelope(tally), file, side.rest);
 }
 
 async function* story(

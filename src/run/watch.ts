@@ -15,8 +15,8 @@ export type Watch = {
   events<T>(told: AsyncGenerator<RunEvent, T>): AsyncGenerator<RunEvent, T>;
   /** One more, told outside of these. */
   event(event: RunEvent): Generator<RunEvent>;
-  /** The last thing of a run: its envelope, as it may be seen, is put on record. */
-  end(envelope: Envelope, file: string | null): Promise<Envelope>;
+  /** The last thing of a run: its envelope, as it may be seen, is put on record. `late`: what was said of that. */
+  end(envelope: Envelope, file: string | null, late: () => RunEvent[]): AsyncGenerator<RunEvent, Envelope>;
 };
 
 const beside: readonly RunEvent["type"][] = ["warning", "debug"];
@@ -61,6 +61,8 @@ export function openWatch(tally: Tally): Watch {
     }
   }
 
+  const shown = (envelope: Envelope) => (secrets ? mapStrings(envelope, secrets.redact) : envelope);
+
   return {
     event,
     hide(found) {
@@ -80,11 +82,11 @@ export function openWatch(tally: Tally): Watch {
         await events.return(undefined as T);
       }
     },
-    async end(envelope, file) {
-      const shown = secrets ? mapStrings(envelope, secrets.redact) : envelope;
-      await record?.end(shown, file);
+    async *end(envelope, file, late) {
+      await record?.end(shown(envelope), file);
       // What has broken just now is told as well.
-      return { ...shown, record: tally.record() };
+      for (const each of late()) yield* event(each);
+      return shown({ ...envelope, warnings: tally.warnings, record: tally.record() });
     },
   };
 }
