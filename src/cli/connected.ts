@@ -134,13 +134,7 @@ export async function refusalsAsErrors<T>(label: string, answer: Promise<T>): Pr
 
 /** What servers have said, fit to be shown. Before a text is cut, for of a cut secret the beginning would be left. */
 export function hideSecrets<T>(value: T, { redact }: Secrets): T {
-  return mapStrings(value, (text) => {
-    const told = redact(text);
-    // A colour that begins within a secret hides it from us, but from nobody else.
-    const bare = plain(told);
-    const hidden = redact(bare);
-    return hidden === bare ? told : hidden;
-  });
+  return mapStrings(value, redact);
 }
 
 /** Lines that have become one, or words that have lost what was between them, may be a secret only now. */

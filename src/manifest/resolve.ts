@@ -11,7 +11,7 @@ import { isValues, parseFields, type Values } from "./document.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readInside, readSource } from "./files.ts";
 import { type Fill, fillModel, fillOutcomes, fillPrompt } from "./fill.ts";
-import { type GivenInputs, resolveInputs } from "./inputs.ts";
+import { asText, type GivenInputs, resolveInputs } from "./inputs.ts";
 import { readInstructions } from "./instructions.ts";
 import type { CheckedSkill } from "./load.ts";
 import { invalid, type Problem } from "./problem.ts";
@@ -38,7 +38,9 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
   const report = (problem: Problem) => problems.push(problem);
   const inputs = resolveInputs(manifest.inputs, { ...options.inputs, environment: options.environment });
   for (const { name, value, source, secret } of inputs) {
-    if (secret) secrets.add({ name, value: String(value), source });
+    if (!secret) continue;
+    secrets.add({ name, value: asText(value), source });
+    for (const part of partsOf(value)) secrets.add({ name, value: part, source });
   }
 
   const fillWith =
@@ -127,6 +129,13 @@ function withoutStars(lookUp: LookUp): LookUp {
       throw new Unfilled(`the value of ${reference} has a * in it, which would match anything here`);
     return value;
   };
+}
+
+/** What a list or an object holds may turn up by itself; its short parts are words. */
+function partsOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const parts = Object.values(value).flatMap((part) => [asText(part), ...partsOf(part)]);
+  return parts.filter((part) => part.length >= SHORTEST_SECRET);
 }
 
 function findWorkdir({ manifest, fields }: CheckedSkill, options: LoadOptions, fill: Fill): string {

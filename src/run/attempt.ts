@@ -52,10 +52,10 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   const tools = table.toolbox(ownTools(skill, means, scope, table));
   refuseUndecided(skill, tools.definitions, table);
 
-  const system = systemPrompt(skill, table.undecided);
+  const { children, hurry, secrets } = scope;
+  const system = systemPrompt(skill, table.undecided.map(secrets.redact));
   const { repeat } = skill.limits;
   const conversation = { model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock, keep: scope.keep };
-  const { children, hurry, secrets } = scope;
   const judging = {
     ...{ workdir: skill.workdir, counts: table.counts, undecided: table.undecided, children, hurry },
     signal: clock.end,
@@ -103,11 +103,12 @@ function shapes({ limits }: Skill, { secrets, keep }: Scope) {
     shape(result: ToolResult): ToolResult {
       const content = result.content.map((part) => {
         if (part.type === "text") return { ...part, text: secrets.redact(part.text) };
-        const isClean = secrets.redact(part.data) === part.data;
+        const isClean = [part.data, part.mimeType].every((text) => secrets.redact(text) === text);
         return isClean ? part : { type: "text" as const, text: "[a picture that holds a secret]" };
       });
       return cutResult({ ...result, content }, limits.toolOutput, keep);
     },
+    shapeName: secrets.redact,
     shapeDefinition: (definition: ToolDefinition): ToolDefinition => ({
       ...definition,
       description: secrets.redact(definition.description),

@@ -112,7 +112,7 @@ export function planTools(skill: Skill, flags: PermissionFlags, connections: rea
         name,
         nameForModel,
         /** As nobody could be asked. */
-        unattended: permits.offer(tool),
+        unattended: permits.offer(tool).kind,
         decisions: possible(rules, tool).map(({ action, by }) => ({ action, by })),
         estimatedTokens: tokensOf(nameForModel, description, inputSchema),
       };

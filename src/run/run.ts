@@ -61,9 +61,10 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     const ended = asOmegaError(options.signal.aborted ? options.signal.reason : error);
     tally.error = graver(ended, tally.error);
     const { code, cause } = ended;
-    if (code === "INTERNAL" && cause instanceof Error) yield { type: "debug", message: cause.stack ?? cause.message };
+    if (code === "INTERNAL" && cause instanceof Error)
+      yield* watch.event({ type: "debug", message: cause.stack ?? cause.message });
   }
-  return await watch.end(envelope(tally), file);
+  return yield* watch.end(envelope(tally), file, side.rest);
 }
 
 async function* story(
@@ -85,7 +86,7 @@ async function* story(
   over.use(yield* takeLock(skill, file, options.signal));
 
   using clock = startClock(limits.time, options.signal);
-  const clean = (text: string) => secrets.redact(plain(secrets.redact(text)));
+  const clean = (text: string) => plain(secrets.redact(text));
   const store = openStore(warn);
   const audit = openAudit(run, { clean, store, required: skill.auditRequired, skill: skill.name });
   over.defer(audit.close);

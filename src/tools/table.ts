@@ -42,6 +42,8 @@ export type TableOptions = {
   permits: Permits;
   /** What the model gets to see of a result. */
   shape(result: ToolResult): ToolResult;
+  /** What the model gets to see of a tool's name; the one that makes it safe comes after it. */
+  shapeName(name: string): string;
   /** What the model gets to see of a definition. */
   shapeDefinition(definition: ToolDefinition): ToolDefinition;
   warn(message: string): void;
@@ -70,7 +72,7 @@ export function toolTable(connections: readonly Connection[], options: TableOpti
   function add(connection: Connection, tool: ServerTool): void {
     const name = { server: connection.server.name, tool: tool.name };
     const definition = options.shapeDefinition({
-      name: nameForModels(connection.server.name, tool.name, entries),
+      name: nameForModels(connection.server.name, options.shapeName(tool.name), entries),
       origin: originOf(name),
       description: tool.description,
       inputSchema: tool.inputSchema,

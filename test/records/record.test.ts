@@ -187,3 +187,13 @@ test("a bug is no trouble of the disk: it is thrown on", () => {
   expect(() => home.store.attempt(() => JSON.parse("{"))).toThrow(SyntaxError);
   expect(home.store.isBroken()).toBe(false);
 });
+
+test("a result that cannot be put in its place leaves no draft", async () => {
+  const run = runId();
+  using home = temporaryHome({ [`runs/${run}/result.json/in-the-way`]: "" });
+  const record = open(home, run);
+  await record.end(envelopeOf(run), null);
+  expect(home.names(`runs/${run}`)).toEqual(["events.jsonl", "result.json"]);
+  expect(home.warnings).toHaveLength(1);
+  expect(record.folder()).toBeNull();
+});
