@@ -53,7 +53,7 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   refuseUndecided(skill, tools.definitions, table);
 
   const { children, hurry, secrets } = scope;
-  const system = systemPrompt(skill, table.undecided.map(secrets.redact));
+  const system = systemPrompt(skill, mapStrings(table.undecided, secrets.redact));
   const { repeat } = skill.limits;
   const conversation = { model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock, keep: scope.keep };
   const judging = {
