@@ -52,7 +52,9 @@ const codes = {
   OUTPUT_SCHEMA: ["failed", "schema"],
   /** The answer could not be written to its file. */
   OUTPUT_FILE: ["failed", "output-file"],
-  /** The run left the script of the replay model. */
+  /** A cassette cannot be read, or is none. */
+  CASSETTE_INVALID: ["invalid", "cassette"],
+  /** The run left the script of the replay model, or departs from its cassette. */
   DIVERGED: ["failed", "diverged"],
   /** The tools are more than the provider takes. */
   TOOLS_TOO_MANY: ["invalid", "tools"],
@@ -84,6 +86,8 @@ const codes = {
 } as const satisfies Record<string, readonly [Outcome, string]>;
 
 export type ErrorCode = keyof typeof codes;
+
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(codes, code);
 
 export type ErrorDetails = { hint?: string; cause?: unknown; signal?: Signal; retryAfterMs?: number };
 

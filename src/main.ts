@@ -24,6 +24,7 @@ const commands: Commands = {
   call: async () => (await import("./cli/call.ts")).default,
   resources: async () => (await import("./cli/resources.ts")).default,
   prompts: async () => (await import("./cli/prompts.ts")).default,
+  test: async () => (await import("./cli/test.ts")).default,
   sweep: async () => (await import("./cli/sweep.ts")).default,
   doctor: async () => (await import("./cli/doctor.ts")).default,
   models: async () => (await import("./cli/models.ts")).default,

@@ -1,8 +1,10 @@
 import { defineCommand } from "citty";
 import { parseLimits } from "../manifest/limit-flags.ts";
 import { createReporter, type Format, formats } from "../report/report.ts";
+import { readTape } from "../run/deck.ts";
 import { run } from "../run/run.ts";
 import { personAtTerminal } from "./ask-person.ts";
+import { openCassette } from "./cassette-file.ts";
 import { valuesOf } from "./flags.ts";
 import { givenArgs, readGiven } from "./given.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -31,6 +33,8 @@ export default defineCommand({
       valueHint: "name=value",
       description: "a limit instead of the manifest's; may be repeated",
     },
+    cassette: { type: "string", valueHint: "file", description: "record the model's and the servers' traffic" },
+    replay: { type: "string", valueHint: "file", description: "play a cassette: no server, no key, no network" },
     output: { type: "string", valueHint: "file", description: "where the answer is written, instead of output.file" },
     quiet: { type: "boolean", description: "no progress, only warnings and errors" },
     verbose: { type: "boolean", alias: "v", description: "more on stderr" },
@@ -53,6 +57,8 @@ export default defineCommand({
       ...readPermissions(args.yes, rawArgs),
       model: args.model,
       limits: parseLimits(valuesOf("--limit", rawArgs)),
+      onTape: args.cassette === undefined ? undefined : openCassette(args.cassette),
+      played: args.replay === undefined ? undefined : readTape(args.replay),
       output: args.output,
       ask: person.ask,
       signal,

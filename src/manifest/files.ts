@@ -48,10 +48,10 @@ function isFile(path: string): boolean {
   }
 }
 
-export function readSource(file: string): Source {
+export function readSource(file: string, maxBytes = MAX_BYTES): Source {
   const found = reading(file, () => statSync(file));
   if (!found.isFile()) throw notAFile(file);
-  if (found.size > MAX_BYTES) throw refused(`${file} is larger than 1 MB: ${found.size} bytes`);
+  if (found.size > maxBytes) throw refused(`${file} is larger than ${maxBytes / 1_000_000} MB: ${found.size} bytes`);
   return {
     file,
     text: decode(

@@ -11,6 +11,7 @@ export type GivenInputs = {
   flags: readonly string[];
   file: { name: string; values: Values } | undefined;
   environment: NodeJS.ProcessEnv;
+  isPlayed?: boolean;
 };
 
 export type ResolvedInput = { name: string; value: unknown; secret: boolean; source: string };
@@ -22,7 +23,7 @@ export function resolveInputs(declared: Record<string, Input>, given: GivenInput
     ...unknown(Object.keys(given.file?.values ?? {}), declared, given.file?.name ?? ""),
   ];
   const resolved = Object.entries(declared).flatMap(([name, input]) => {
-    const found = find(name, input, flags, given);
+    const found = find(name, input, flags, given) ?? placeholder(name, input, given);
     if (!found) {
       problems.push(
         `input "${name}" is missing${input.description ? ` (${input.description})` : ""}; ${howToGive(name, input)}`,
@@ -30,6 +31,7 @@ export function resolveInputs(declared: Record<string, Input>, given: GivenInput
       return [];
     }
     const shown = input.secret ? "another value" : undefined;
+    if (found.source === PLAYED) return [{ name, secret: true, ...found }];
     if (!isOfType(found.value, input.type)) {
       problems.push(`input "${name}" from ${found.source}: ${wrongType(input, found.value, shown)}`);
     } else if (input.enum && !input.enum.includes(found.value)) {
@@ -96,6 +98,13 @@ function find(
   const variable = input.env === undefined ? undefined : environment[input.env];
   if (variable !== undefined) return { value: fromText(variable, input.type), source: `$${input.env}` };
   return input.default === undefined ? undefined : { value: input.default, source: "default" };
+}
+
+const PLAYED = "the cassette";
+
+/** A cassette has no secrets, only their names. */
+function placeholder(name: string, { secret }: Input, { isPlayed }: GivenInputs) {
+  return isPlayed && secret ? { value: `‹${name}›`, source: PLAYED } : undefined;
 }
 
 /** Words are text; where the input is something else they must spell it. What they do not spell stays text, and is refused. */

@@ -29,6 +29,8 @@ export type LoadOptions = {
   inputs: Omit<GivenInputs, "environment">;
   workdir?: string | undefined;
   envFile?: string | undefined;
+  /** Nothing will be started or asked: a secret that is not there has a name in its place. */
+  isPlayed?: boolean;
 };
 
 export async function resolveSkill(checked: CheckedSkill, options: LoadOptions): Promise<Skill> {
@@ -36,7 +38,11 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
   const secrets = createSecrets();
   const problems: Problem[] = [];
   const report = (problem: Problem) => problems.push(problem);
-  const inputs = resolveInputs(manifest.inputs, { ...options.inputs, environment: options.environment });
+  const inputs = resolveInputs(manifest.inputs, {
+    ...options.inputs,
+    environment: options.environment,
+    isPlayed: options.isPlayed ?? false,
+  });
   for (const { name, value, source, secret } of inputs) {
     if (!secret) continue;
     secrets.add({ name, value: asText(value), source });
@@ -60,7 +66,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
   const workdir = findWorkdir(checked, options, fillWith(findValue(inputs, early)));
   const value = findValue(inputs, { ...early, workdir: () => workdir });
   const variables = readVariables(checked, options, fillWith(value));
-  const fill = fillWith(value, findVariable({ ...variables, dir, secrets }));
+  const fill = fillWith(value, findVariable({ ...variables, dir, secrets, isPlayed: options.isPlayed }));
 
   const allowed = allowedTools(manifest);
   const { servers, warnings } = await resolveServers(checked, {

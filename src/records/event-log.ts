@@ -1,9 +1,7 @@
-// events.jsonl: a line for each event, written in the tick in which it comes, so that a killed omega leaves a readable record. Only text waits a
-// moment: it comes word by word, and a secret may come in two pieces.
+// events.jsonl: a line for each event. Only text waits a moment: it comes word by word, and a secret may come in two pieces.
 
-import { closeSync } from "node:fs";
 import { mapStrings } from "../redact.ts";
-import { openToAppend, write } from "./private-files.ts";
+import { openLines } from "./lines.ts";
 import type { Clean, Store } from "./store.ts";
 
 const TEXT_WAITS_MS = 1_000;
@@ -15,25 +13,14 @@ export type LoggedEvent = { type: string } & Record<string, unknown>;
 export type EventLog = { event(event: LoggedEvent): void; close(): void };
 
 export function openEventLog(file: string, { clean, store }: { clean: Clean; store: Store }): EventLog {
-  let fd = store.attempt(() => openToAppend(file));
+  const lines = openLines(file, store);
   let waiting: { event: LoggedEvent; at: number; text: string } | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let lines = "";
 
   function writeLine(event: LoggedEvent, at: number): void {
-    if (fd === undefined) return;
     // An event may have an `at` of its own; a line has but one, in the same form on every line.
     const { at: _, ...rest } = event;
-    if (lines === "") setImmediate(writeLines);
-    lines += `${JSON.stringify(Object.assign({ at }, mapStrings(rest, clean)))}\n`;
-  }
-
-  /** All of one tick in one write, when what the run waits for is on its way. */
-  function writeLines(): void {
-    const target = fd;
-    const text = lines;
-    lines = "";
-    if (target !== undefined && text !== "") store.attempt(() => write(target, text));
+    lines.add(Object.assign({ at }, mapStrings(rest, clean)));
   }
 
   function addText(event: LoggedEvent, text: string): void {
@@ -69,9 +56,7 @@ export function openEventLog(file: string, { clean, store }: { clean: Clean; sto
     },
     close() {
       flush();
-      writeLines();
-      if (fd !== undefined) closeSync(fd);
-      fd = undefined;
+      lines.close();
     },
   };
 }

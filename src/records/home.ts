@@ -14,4 +14,5 @@ export function isRunId(name: string): boolean {
 }
 
 export const runsFolder = () => join(omegaHome(), "runs");
+export const runFolder = (id: string) => join(runsFolder(), id);
 export const auditFolder = () => join(omegaHome(), "audit");

@@ -6,12 +6,15 @@ import { systemCode } from "../errors.ts";
 import { mapStrings } from "../redact.ts";
 import { type LoggedEvent, openEventLog } from "./event-log.ts";
 import { addRun, historyFile } from "./history.ts";
-import { runsFolder } from "./home.ts";
+import { runFolder } from "./home.ts";
+import { openLines } from "./lines.ts";
 import { openOutputs, type Page } from "./outputs.ts";
 import { makeFolder, replaceFile, writeFile } from "./private-files.ts";
 import { prune } from "./prune.ts";
 import { type RecordedEnvelope, rowOf } from "./result.ts";
 import type { Clean, Store } from "./store.ts";
+
+export const CASSETTE = "cassette.jsonl";
 
 /** A file name has at most 255 bytes. */
 const LONGEST_NAME = 200;
@@ -21,6 +24,8 @@ export type RunRecord = {
   folder(): string | null;
   /** Adds a line to events.jsonl. Pieces of text that follow each other become one line. */
   event(event: LoggedEvent): void;
+  /** Adds a line to cassette.jsonl, as it is: who tells it has taken out what must not be there. */
+  tape(line: object): void;
   /** Keeps a text and gives back its id; undefined if it could not be kept. */
   keepOutput(text: string): string | undefined;
   /** A page of a kept output, by bytes; never half a character. undefined: no such id. */
@@ -31,14 +36,23 @@ export type RunRecord = {
   end(envelope: RecordedEnvelope, file: string | null): Promise<void>;
 };
 
-export function openRecord(run: string, { clean, store }: { clean: Clean; store: Store }): RunRecord {
-  const folder = join(runsFolder(), run);
+export type RecordOptions = {
+  clean: Clean;
+  store: Store;
+  /** A place of its own for a run that is not to be listed. */
+  unlisted?: string | undefined;
+};
+
+export function openRecord(run: string, { clean, store, unlisted }: RecordOptions): RunRecord {
+  const folder = unlisted ?? runFolder(run);
   store.attempt(() => makeFolder(folder));
   const log = openEventLog(join(folder, "events.jsonl"), { clean, store });
+  const tape = openLines(join(folder, CASSETTE), store);
   const outputs = openOutputs(join(folder, "outputs"), { clean, store });
   return {
     folder: () => (store.isBroken() ? null : folder),
     event: log.event,
+    tape: tape.add,
     keepOutput: outputs.keep,
     readOutput: outputs.read,
     stderr(server, text) {
@@ -50,9 +64,10 @@ export function openRecord(run: string, { clean, store }: { clean: Clean; store:
     },
     async end(envelope, file) {
       log.close();
+      tape.close();
       const result = mapStrings(envelope, clean);
       store.attempt(() => replaceFile(join(folder, "result.json"), `${JSON.stringify(result, null, 2)}\n`));
-      if (store.isBroken()) return;
+      if (store.isBroken() || unlisted !== undefined) return;
       try {
         await addRun(rowOf(result, { file, record: folder }));
       } catch (error) {

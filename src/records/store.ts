@@ -52,6 +52,14 @@ export function openStore(warn: (message: string) => void): Store {
   };
 }
 
+/** For a run that is to leave nothing. */
+export const noStore: Store = {
+  attempt: () => undefined,
+  fail: () => undefined,
+  tell: () => undefined,
+  isBroken: () => true,
+};
+
 function remedy(code: string): string {
   if (code === "ENOSPC" || code === "EDQUOT") return "free space there, or give OMEGA_HOME a folder that has some";
   return "give OMEGA_HOME a writable folder";

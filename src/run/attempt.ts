@@ -58,6 +58,8 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   const conversation = { model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock, keep: scope.keep };
   const judging = {
     ...{ workdir: skill.workdir, counts: table.counts, undecided: table.undecided, children, hurry },
+    player: scope.deck.player,
+    onChecked: scope.deck.recorder.checked,
     signal: clock.end,
     clean: secrets.redact,
   };
@@ -89,6 +91,7 @@ async function openServers(skill: Skill, { clock, agent }: Means, scope: Scope) 
     children,
     hurry,
     audit,
+    deck: { ...scope.deck, prefix },
     cwd: skill.workdir,
     signal: clock.work,
     onState: (state) => tally.servers.set(prefix + state.name, { ...state, name: prefix + state.name }),

@@ -4,7 +4,7 @@ import type { Model } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { ModelChoice, Skill } from "../manifest/skill.ts";
 
-export type ChosenModel = { model: Model; choice: ModelChoice; warnings: string[] };
+export type ChosenModel = { name: string; model: Model; choice: ModelChoice; warnings: string[] };
 
 /** Its keys become secrets of the skill. */
 export async function chooseModel(skill: Skill, flag: string | undefined): Promise<ChosenModel> {
@@ -25,5 +25,5 @@ export async function chooseModel(skill: Skill, flag: string | undefined): Promi
   if (model.name.startsWith("replay/")) {
     warnings.push(`${model.name} is a script, not a model: its turns were written by hand`);
   }
-  return { model, choice, warnings };
+  return { name: model.name, model, choice, warnings };
 }

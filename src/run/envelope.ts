@@ -7,6 +7,7 @@ import { exitCodeOf, type Outcome, outweighs } from "../outcome.ts";
 import type { Denial } from "../permissions/permits.ts";
 import type { ChildrenSummary } from "../processes/children.ts";
 import type { ServerState } from "../servers/connection.ts";
+import type { RunDeck } from "./deck.ts";
 
 export type Tally = {
   run: string;
@@ -31,6 +32,7 @@ export type Tally = {
   /** When the work began: everything was in order, and servers were to be started. */
   begunAt: string | undefined;
   record: () => string | null;
+  deck: RunDeck | undefined;
   error: OmegaError | undefined;
 };
 
@@ -66,6 +68,7 @@ export function emptyTally(): Tally {
     children: () => ({ started: 0, exited: 0, killed: 0, survivors: [], unseen: 0 }),
     begunAt: undefined,
     record: () => null,
+    deck: undefined,
     error: undefined,
   };
 }
@@ -78,7 +81,7 @@ export function graver(a: OmegaError | undefined, b: OmegaError | undefined): Om
 
 export type Envelope = ReturnType<typeof envelope>;
 
-export function envelope({ error, servers, children, record, ...tally }: Tally) {
+export function envelope({ error, servers, children, record, deck: _, ...tally }: Tally) {
   const outcome: Outcome = error?.outcome ?? (tally.isNothingToDo ? "nothing-to-do" : "done");
   const endedAt = new Date().toISOString();
   const { turns, toolCalls, begunAt } = tally;

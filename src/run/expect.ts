@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
+import type { Player } from "../cassette/player.ts";
 import { asOmegaError, systemCode } from "../errors.ts";
 import type { Checked } from "../events.ts";
 import type { Expectation } from "../manifest/schema.ts";
@@ -20,6 +21,9 @@ export type Checking = {
   children: Pick<Children, "start">;
   signal: AbortSignal;
   hurry: AbortSignal;
+  /** Where a run is played: what was seen then of files and commands. */
+  player?: Pick<Player, "check"> | undefined;
+  onChecked?(checked: Checked): void;
 };
 
 /** `isDone`: the model says that it did the work; otherwise only `when: always` and `max` are looked at. */
@@ -35,6 +39,7 @@ export async function* checkAll(
     const found = await check(asked, checking);
     checking.signal.throwIfAborted();
     checked.push(found);
+    checking.onChecked?.(found);
     yield found;
   }
   return checked;
@@ -47,9 +52,17 @@ function maxOnly(expectation: Expectation): Expectation | undefined {
 }
 
 async function check(expectation: Expectation, checking: Checking): Promise<Checked> {
-  if ("file" in expectation) return checkFile(expectation.file, checking);
-  if ("command" in expectation) return await checkCommand(expectation.command, checking);
-  return checkTool(expectation, checking);
+  if ("tool" in expectation) return checkTool(expectation, checking);
+  const name = nameOf(expectation);
+  if (checking.player) return { check: name, ...checking.player.check(name) };
+  const seen =
+    "file" in expectation ? checkFile(expectation.file, checking) : await checkCommand(expectation.command, checking);
+  return { check: name, ...seen };
+}
+
+function nameOf(expectation: Exclude<Expectation, { tool: string }>): string {
+  if ("file" in expectation) return `file ${expectation.file}`;
+  return `command ${expectation.command.map((word) => oneLine(word, 100)).join(" ")}`;
 }
 
 function checkTool({ tool, min, max }: Extract<Expectation, { tool: string }>, { counts }: Checking): Checked {
@@ -70,23 +83,21 @@ function checkTool({ tool, min, max }: Extract<Expectation, { tool: string }>, {
   };
 }
 
-function checkFile(file: string, { workdir }: Checking): Checked {
-  const check = `file ${file}`;
+type Seen = Omit<Checked, "check">;
+
+function checkFile(file: string, { workdir }: Checking): Seen {
   try {
     const found = statSync(resolve(workdir, file));
-    return found.isFile()
-      ? { check, ok: true, found: `${found.size} bytes` }
-      : { check, ok: false, found: "not a file" };
+    return found.isFile() ? { ok: true, found: `${found.size} bytes` } : { ok: false, found: "not a file" };
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
-    return { check, ok: false, found: code === "ENOENT" || code === "ENOTDIR" ? "no such file" : code };
+    return { ok: false, found: code === "ENOENT" || code === "ENOTDIR" ? "no such file" : code };
   }
 }
 
-async function checkCommand(argv: readonly string[], { workdir, children, signal, hurry }: Checking): Promise<Checked> {
+async function checkCommand(argv: readonly string[], { workdir, children, signal, hurry }: Checking): Promise<Seen> {
   const [command = "", ...args] = argv;
-  const told = { check: `command ${argv.map((word) => oneLine(word, 100)).join(" ")}` };
   try {
     const child = await children.start({ command, args, cwd: workdir, env: {} });
     child.stdin.end();
@@ -96,11 +107,11 @@ async function checkCommand(argv: readonly string[], { workdir, children, signal
     const exit = child.exit();
     const words = oneLine(child.lastWords(1)[0] ?? said(), 200);
     const how = !isOver ? `no end within ${COMMAND_MS / 1000} s` : (exit?.signal ?? `exit ${exit?.code}`);
-    return { ...told, ok: isOver && exit?.code === 0, found: `${how}${words ? `: ${words}` : ""}` };
+    return { ok: isOver && exit?.code === 0, found: `${how}${words ? `: ${words}` : ""}` };
   } catch (error) {
     const { outcome, message } = asOmegaError(error);
     if (outcome !== "server-failed") throw error;
-    return { ...told, ok: false, found: message };
+    return { ok: false, found: message };
   }
 }
 

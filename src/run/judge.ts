@@ -28,7 +28,8 @@ export async function* judge(skill: Judged, ending: Ending, judging: Judging): A
   // Where there are checks they decide over a denial, either way.
   if (denied) return skill.expect.length === 0 ? { error: denied, isProven: false } : yield* check(true, denied);
   if (status === "blocked") return { error: blocked(summary), isProven: false };
-  if (status === "done" && skill.output.file !== undefined) {
+  // What is played has no effects.
+  if (status === "done" && skill.output.file !== undefined && !judging.player) {
     writeOutput(skill.workdir, skill.output.file, judging.clean(answerText(ending)));
   }
   return yield* check(status === "done");

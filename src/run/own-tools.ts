@@ -75,17 +75,19 @@ async function runSubSkill(
   const agent = scope.nextAgent(means.agent);
   if (agent === undefined) return tooMany;
   return await resultOf(`skill ${checked.name}`, async () => {
+    const { recorder, player } = scope.deck;
     const { resolveSkill } = await import("../manifest/resolve.ts");
     const skill = await resolveSkill(checked, {
       run: scope.run,
       now: new Date(),
       cwd: outer.workdir,
       environment: process.env,
+      isPlayed: player !== undefined,
       inputs: { flags: [], file: { name: "the call", values: inputs } },
     });
     for (const secret of skill.secrets.list()) scope.secrets.add(secret);
     for (const message of skill.warnings) scope.warn(message);
-    const chosen = skill.model && (await chooseModel(skill, undefined));
+    const chosen = skill.model && !player ? await chooseModel(skill, undefined) : undefined;
     for (const message of chosen?.warnings ?? []) scope.warn(message);
     const choice = chosen?.choice ?? means.choice;
     using clock = startClock(skill.limits.time, within(means.clock).end);
@@ -93,7 +95,7 @@ async function runSubSkill(
     const place = `${skill.name}/`;
     const inner = {
       ...means,
-      model: chosen?.model ?? means.model,
+      model: chosen ? recorder.model(chosen.model) : means.model,
       choice,
       agent,
       clock,

@@ -19,11 +19,20 @@ export type Given = {
   workdir?: string | undefined;
 };
 
-export async function prepare(given: Given, run: { run: string; now: Date }): Promise<Skill> {
+/** `words`: those that were added to the prompt, as they were read. */
+export type Prepared = Skill & { words: readonly string[] };
+
+/** What a cassette tells of the run that it was made of. */
+export type Taped = { inputs: Values; words: readonly string[] };
+
+export async function prepare(given: Given, run: { run: string; now: Date }, taped?: Taped): Promise<Prepared> {
   refuseTwoClaims(given);
   const path = given.match === undefined ? given.skill : await matching(given.match, given.skill);
   const { inputFile, envFile, workdir } = given;
-  const file = inputFile === undefined ? undefined : { name: inputFile, values: await readInputs(inputFile) };
+  const file =
+    inputFile === undefined
+      ? taped && { name: "the cassette", values: taped.inputs }
+      : { name: inputFile, values: await readInputs(inputFile) };
   const skill = await loadSkill(path, {
     ...run,
     cwd: process.cwd(),
@@ -31,10 +40,12 @@ export async function prepare(given: Given, run: { run: string; now: Date }): Pr
     inputs: { flags: given.inputs, file },
     envFile,
     workdir,
+    isPlayed: taped !== undefined,
   });
   const words: string[] = [];
-  for (const word of given.words) words.push(word === "-" ? await readStdin() : word);
-  return { ...skill, prompt: [skill.prompt, ...words].join(" ") };
+  for (const word of given.words.length > 0 ? given.words : (taped?.words ?? []))
+    words.push(word === "-" ? await readStdin() : word);
+  return { ...skill, words, prompt: [skill.prompt, ...words].join(" ") };
 }
 
 function refuseTwoClaims({ words, inputFile }: Given): void {

@@ -1,26 +1,29 @@
 // One run, as a story: load the skill, choose the model, open the record, let the skill work, end everything, say how it went.
 
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Line } from "../cassette/tape.ts";
 import { asOmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
 import { openBudget } from "../loop/budget.ts";
 import { startClock } from "../loop/clock.ts";
 import type { Limits } from "../manifest/schema.ts";
-import type { Skill } from "../manifest/skill.ts";
+import type { ModelChoice, Skill } from "../manifest/skill.ts";
 import { type AskPerson, openPermits } from "../permissions/permits.ts";
 import { openAudit } from "../records/audit.ts";
 import { openRecord } from "../records/record.ts";
-import { openStore } from "../records/store.ts";
+import { noStore, openStore } from "../records/store.ts";
 import { mapStrings } from "../redact.ts";
 import { plain } from "../terminal.ts";
 import { finishTool } from "../tools/builtin/finish.ts";
 import { attempt } from "./attempt.ts";
 import { openChildren } from "./children.ts";
 import { chooseModel } from "./choose-model.ts";
+import { headOf, openDeck, type PlayedTape } from "./deck.ts";
 import { type Envelope, emptyTally, envelope, graver, type Tally } from "./envelope.ts";
 import { takeLock } from "./overlap.ts";
-import { type Given, prepare } from "./prepare.ts";
+import { type Given, type Prepared, prepare } from "./prepare.ts";
 import { allRules, explicitRules, type PermissionFlags } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 import { openSideEvents, type SideEvents } from "./side-events.ts";
@@ -36,6 +39,12 @@ export type RunOptions = Given &
     /** These take the place of the manifest's. */
     limits: Partial<Limits>;
     output: string | undefined;
+    /** Told what is recorded, besides the run's own record. */
+    onTape?: ((line: Line) => void) | undefined;
+    /** Played from this, and nothing is started or asked. */
+    played?: PlayedTape | undefined;
+    /** False: it is not to be found in the records. */
+    leavesRecord?: boolean;
     /** Absent: nobody can be asked. */
     ask?: AskPerson | undefined;
     signal: AbortSignal;
@@ -50,11 +59,14 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   const tally = emptyTally();
   const watch = openWatch(tally);
   const side = openSideEvents();
+  const head = options.played?.tape.head;
   // Released when the end has been told.
   await using over = new AsyncDisposableStack();
   let file: string | null = null;
   try {
-    const skill = withFlags(await prepare(options, { run: tally.run, now: new Date(tally.startedAt) }), options);
+    const { run, startedAt } = head ?? tally;
+    const prepared = await prepare(options, { run, now: new Date(startedAt) }, head);
+    const skill = { ...prepared, ...withFlags(prepared, options) };
     file = realpathSync(skill.file);
     yield* watch.events(side.along(story(skill, file, options, { tally, watch, side, over })));
   } catch (error) {
@@ -64,11 +76,12 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     if (code === "INTERNAL" && cause instanceof Error)
       yield* watch.event({ type: "debug", message: cause.stack ?? cause.message });
   }
+  tally.error = tally.deck?.end(envelope(tally)) ?? tally.error;
   return yield* watch.end(envelope(tally), file, side.rest);
 }
 
 async function* story(
-  skill: Skill,
+  skill: Prepared,
   file: string,
   options: RunOptions,
   { tally, watch, side, over }: Telling,
@@ -79,26 +92,44 @@ async function* story(
   tally.skill = skill.name;
   watch.hide(secrets);
   for (const message of skill.warnings) yield { type: "warning", message };
-  const { model, choice, warnings } = await chooseModel(skill, options.model);
-  tally.model = model.name;
-  for (const message of warnings) yield { type: "warning", message };
+  const { played } = options;
+  const chosen = played ? chosenThen(skill, played) : await chooseModel(skill, options.model);
+  tally.model = chosen.name;
+  for (const message of chosen.warnings) yield { type: "warning", message };
   const finish = finishTool(skill.output.schema);
-  over.use(yield* takeLock(skill, file, options.signal));
+  if (!played) over.use(yield* takeLock(skill, file, options.signal));
 
   using clock = startClock(limits.time, options.signal);
   const clean = (text: string) => plain(secrets.redact(text));
-  const store = openStore(warn);
+  const store = options.leavesRecord === false ? noStore : openStore(warn);
   const audit = openAudit(run, { clean, store, required: skill.auditRequired, skill: skill.name });
   over.defer(audit.close);
   await using children = await openChildren(run, warn, { store, keepJournal: true });
   // After the record is written.
   over.defer(children.forget);
   tally.children = children.summary;
-  const record = openRecord(run, { clean, store });
+  const unlisted = options.leavesRecord === false ? temporaryFolder(over) : undefined;
+  const record = openRecord(run, { clean, store: unlisted === undefined ? store : openStore(warn), unlisted });
   tally.record = record.folder;
   watch.keepIn(record);
-  const budget = openBudget(await budgetLimits(limits, choice, { file, isRecorded: record.folder() !== null }));
-  yield { type: "start", run, skill: skill.name, file, model: model.name, startedAt: tally.startedAt };
+  const deck = openDeck({
+    skill,
+    played,
+    clean,
+    write(line) {
+      record.tape(line);
+      options.onTape?.(line);
+    },
+  });
+  deck.recorder.begin(headOf(skill, { ...(played?.tape.head ?? tally), model: chosen.name }));
+  tally.deck = deck;
+  const budget = openBudget(
+    await budgetLimits(played ? { ...limits, costPerDay: undefined } : limits, chosen.choice, {
+      file,
+      isRecorded: record.folder() !== null,
+    }),
+  );
+  yield { type: "start", run, skill: skill.name, file, model: chosen.name, startedAt: tally.startedAt };
   tally.begunAt = new Date().toISOString();
 
   const rules = { rules: allRules(skill, options), explicit: explicitRules(skill, options) };
@@ -112,14 +143,29 @@ async function* story(
   const { emit } = side;
   const kept = keeper(record.keepOutput);
   const scope: Scope = {
-    ...{ run, flags: options, hurry, tally, children, record, audit, secrets, emit, warn },
+    ...{ run, flags: options, hurry, tally, children, record, audit, secrets, deck, emit, warn },
     ...kept,
     nextAgent: agentCounter(),
   };
-  const means = { model, choice, clock, budget, permits, finish, agent: undefined };
+  const model = deck.recorder.model(chosen.model ?? deck.played());
+  const means = { model, choice: chosen.choice, clock, budget, permits, finish, agent: undefined };
   const { ending, error } = yield* attempt(skill, means, scope);
   tally.isNothingToDo = ending.status === "nothing-to-do";
   tally.error = error;
+}
+
+function temporaryFolder(over: AsyncDisposableStack): string {
+  const folder = mkdtempSync(join(tmpdir(), "omega-"));
+  over.defer(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What is played was chosen then. */
+function chosenThen(skill: Skill, { tape, file }: PlayedTape) {
+  const { model: name } = tape.head;
+  const choice: ModelChoice = skill.model?.name === name ? skill.model : { name, fallbacks: [] };
+  const warnings = [`played from ${file}: no server is started, no model is asked, nothing is written`];
+  return { name, choice, model: undefined, warnings };
 }
 
 function withFlags(skill: Skill, { limits, output }: RunOptions): Skill {

@@ -5,6 +5,7 @@ import type { Children } from "../processes/children.ts";
 import type { Audit } from "../records/audit.ts";
 import type { RunRecord } from "../records/record.ts";
 import type { Secrets } from "../redact.ts";
+import type { Deck } from "../servers/on-deck.ts";
 import type { Keep } from "../tools/cut.ts";
 import type { Tally } from "./envelope.ts";
 import type { PermissionFlags } from "./rules.ts";
@@ -18,6 +19,8 @@ export type Scope = {
   record: RunRecord;
   audit: Audit;
   secrets: Secrets;
+  /** Where the run is recorded, and what it is played from. */
+  deck: Omit<Deck, "prefix">;
   /** Keeps an output that the model may want to read again. */
   keep: Keep;
   hasKept(): boolean;

@@ -17,6 +17,8 @@ import { parseToolResult } from "./tool-result.ts";
 const CONCURRENCY = 16;
 /** After a call's deadline the server must answer a ping this soon, or it hangs. */
 const PING_MS = 5_000;
+/** Errors that the model cannot mend: the run ends with them. */
+const ends: readonly ErrorCode[] = ["STORAGE_AUDIT", "DIVERGED"];
 /** Errors of a call that say: the server is gone. */
 const losses: readonly ErrorCode[] = ["SERVER_DIED", "SERVER_HUNG", "SERVER_START_FAILED"];
 /** Requests that act or read. */
@@ -120,7 +122,7 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
       } catch (error) {
         if (!(error instanceof RpcError || error instanceof OmegaError)) throw error;
         // No model can mend it, and nothing more may be done without it.
-        if (error instanceof OmegaError && error.code === "STORAGE_AUDIT") throw error;
+        if (error instanceof OmegaError && ends.includes(error.code)) throw error;
         if (error instanceof OmegaError && losses.includes(error.code)) lostCalls++;
         return { ...errorResult(error.message), answer: undefined };
       }

@@ -6,14 +6,21 @@ import { RpcError } from "../mcp/json-rpc.ts";
 import { oneLine } from "../terminal.ts";
 import { type Listed, listTools, type ServerTool } from "./discovery.ts";
 import { isKnownAsModern, remember } from "./memory.ts";
+import { type Deck, onDeck } from "./on-deck.ts";
 import { type Ask, openSession, type Session } from "./session.ts";
 import { type Link, type LinkOptions, openStdio } from "./stdio.ts";
 
 export type Live = { link: Link; session: Session; tools: Listed<ServerTool> };
-export type StartOptions = LinkOptions & { signal: AbortSignal };
+/** `deck`: where it is recorded, or played from instead of being started. */
+export type StartOptions = LinkOptions & { signal: AbortSignal; deck?: Deck | undefined };
 
 export async function start(server: Server, options: StartOptions): Promise<Live> {
   const until = performance.now() + server.startupTimeout;
+  const { deck } = options;
+  if (deck?.player) {
+    const isModern = server.protocol === "auto" && deck.player.isModern(deck.prefix + server.name);
+    return await startAs(isModern ? "modern" : server.protocol, server, options, until);
+  }
   if (server.protocol !== "auto") return await startAs(server.protocol, server, options, until);
   if (isKnownAsModern(server)) {
     // Some legacy servers leave, or stay silent, at the question; they get a new process and the other half of the time.
@@ -35,7 +42,7 @@ async function startAs(
   const { name } = server;
   const label = `server "${name}"`;
   const { signal } = options;
-  const link = await openStdio(server, options);
+  const link = options.deck ? await onDeck(options.deck, server, options) : await openStdio(server, options);
   const timed = () => ({ timeoutMs: Math.max(1, until - performance.now()), signal });
   try {
     const session = await openSession(link.peer, label, protocol, (method, params) =>

@@ -19,7 +19,7 @@ export type ServerState = {
   exit: Exit | null;
 };
 
-export type SuperviseOptions = Pick<StartOptions, "children" | "cwd" | "signal" | "hurry" | "onStderr"> & {
+export type SuperviseOptions = Pick<StartOptions, "children" | "cwd" | "signal" | "hurry" | "deck" | "onStderr"> & {
   onState(state: ServerState): void;
   onWarning(message: string): void;
 };

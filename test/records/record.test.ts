@@ -31,7 +31,7 @@ for (const umask of [0o000, 0o077, 0o777]) {
     }
     expect(home.warnings).toEqual([]);
     for (const { name, isFolder, mode } of home.modes()) expect([name, mode]).toEqual([name, isFolder ? 0o700 : 0o600]);
-    expect(home.modes()).toHaveLength(10);
+    expect(home.modes()).toHaveLength(11);
   });
 }
 
@@ -103,7 +103,7 @@ test("result.json is the envelope, clean; the history has its row", async () => 
     text: "‹TOKEN›",
     reason: "no ‹TOKEN›",
   });
-  expect(home.names(`runs/${run}`)).toEqual(["events.jsonl", "result.json"]);
+  expect(home.names(`runs/${run}`)).toEqual(["cassette.jsonl", "events.jsonl", "result.json"]);
   expect(await listRuns({ limit: 10 })).toEqual([
     {
       id: run,
@@ -171,7 +171,7 @@ test("a record that breaks on the way is none, and says so once", async () => {
   await record.end(envelopeOf(run), null);
   expect(record.folder()).toBeNull();
   expect(home.warnings).toHaveLength(1);
-  expect(home.names(`runs/${run}`)).toEqual(["events.jsonl", "outputs"]);
+  expect(home.names(`runs/${run}`)).toEqual(["cassette.jsonl", "events.jsonl", "outputs"]);
 });
 
 test("a full disk is told with what to do about it", () => {
@@ -193,7 +193,7 @@ test("a result that cannot be put in its place leaves no draft", async () => {
   using home = temporaryHome({ [`runs/${run}/result.json/in-the-way`]: "" });
   const record = open(home, run);
   await record.end(envelopeOf(run), null);
-  expect(home.names(`runs/${run}`)).toEqual(["events.jsonl", "result.json"]);
+  expect(home.names(`runs/${run}`)).toEqual(["cassette.jsonl", "events.jsonl", "result.json"]);
   expect(home.warnings).toHaveLength(1);
   expect(record.folder()).toBeNull();
 });

@@ -1,0 +1,32 @@
+// A file of lines of JSON that only grows, written in the tick in which they come: a killed omega leaves a readable file.
+
+import { closeSync } from "node:fs";
+import { openToAppend, write } from "./private-files.ts";
+import type { Store } from "./store.ts";
+
+export type Lines = { add(line: object): void; close(): void };
+
+export function openLines(file: string, store: Store): Lines {
+  let fd = store.attempt(() => openToAppend(file));
+  let waiting = "";
+
+  /** All of one tick in one write, when what the run waits for is on its way. */
+  function flush(): void {
+    const [target, text] = [fd, waiting];
+    waiting = "";
+    if (target !== undefined && text !== "") store.attempt(() => write(target, text));
+  }
+
+  return {
+    add(line) {
+      if (fd === undefined) return;
+      if (waiting === "") setImmediate(flush);
+      waiting += `${JSON.stringify(line)}\n`;
+    },
+    close() {
+      flush();
+      if (fd !== undefined) closeSync(fd);
+      fd = undefined;
+    },
+  };
+}
