@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import type { ScriptedTurn } from "../support/model-server.ts";
 import { call, echo, finish, scripted } from "../support/scripted.ts";
 import { fixtureServer } from "../support/skills.ts";
@@ -66,11 +66,11 @@ test("output.file gets structured output as JSON, and keeps its mode", async () 
     turns: [finish("done", "ok", { output: { n: 3 } })],
     files: { "work/n.json": "old" },
   });
-  const { mode } = statSync(life.file("work/n.json"));
+  chmodSync(life.file("work/n.json"), 0o666);
   const { json } = await life.run();
   expect(json).toMatchObject({ outcome: "done", output: { n: 3 }, text: "ok" });
   expect(JSON.parse(life.read("work/n.json"))).toEqual({ n: 3 });
-  expect(statSync(life.file("work/n.json")).mode).toBe(mode);
+  expect(statSync(life.file("work/n.json")).mode & 0o777).toBe(0o666);
 });
 
 test("--output takes its place, relative to the caller", async () => {
@@ -102,6 +102,15 @@ test("a link in the place of output.file is replaced, and what it leads to is le
   expect((await life.run()).code).toBe(0);
   expect(life.read("home/profile")).toBe("old");
   expect(life.read("work/n.md")).toStartWith("The answer.");
+});
+
+test("what is no regular file is written to, not replaced", async () => {
+  await using life = await scripted({ turns: () => answer });
+  const read = Bun.spawn(["sh", "-c", 'mkfifo "$0" && cat "$0"', life.file("pipe")], { stdout: "pipe" });
+  while (!life.names().includes("pipe")) await Bun.sleep(5);
+  expect((await life.run(["--output", life.file("pipe")])).code).toBe(0);
+  expect(await new Response(read.stdout).text()).toBe("The answer.\nIn two lines.\n");
+  expect(statSync(life.file("pipe")).isFIFO()).toBe(true);
 });
 
 test("ReadSkillFile reads the files of the skill, and nothing else", async () => {
