@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { chmodSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import type { ScriptedTurn } from "../support/model-server.ts";
 import { call, echo, finish, scripted } from "../support/scripted.ts";
 import { fixtureServer } from "../support/skills.ts";
@@ -111,6 +111,33 @@ test("what is no regular file is written to, not replaced", async () => {
   expect((await life.run(["--output", life.file("pipe")])).code).toBe(0);
   expect(await new Response(read.stdout).text()).toBe("The answer.\nIn two lines.\n");
   expect(statSync(life.file("pipe")).isFIFO()).toBe(true);
+});
+
+test("an output that was cut is read on, page by page, to its last byte", async () => {
+  const long = `é${"0123456789".repeat(30)}ü`;
+  const read = (more: object) => ({ name: "ReadToolOutput", arguments: { id: "1", ...more } });
+  await using life = await scripted({
+    wire: "anthropic",
+    skill: { limits: { toolOutput: "100B" } },
+    turns: [
+      { calls: [echo(long)] },
+      { calls: [read({ offset: 99 })] },
+      { calls: [read({ offset: 199 }), read({ offset: 299, length: 100 }), read({ length: 101 }), read({ id: "2" })] },
+      { text: "Read." },
+    ],
+  });
+  const { json } = await life.run();
+  expect(json).toMatchObject({ outcome: "done", toolCalls: 6 });
+  expect(life.model.asked(0).tools).not.toContain("ReadToolOutput");
+  expect(life.model.asked(1).tools).toContain("ReadToolOutput");
+  const [first, second, third, fourth, tooLong, unknown] = life.model.asked(-1).results.map(({ text }) => text);
+  expect(first).toEndWith('\n[cut: the first 100 of 310 bytes; ReadToolOutput {"id":"1","offset":100} reads on]');
+  expect(second).toEndWith("\n[111 bytes follow: offset 199]");
+  const bodies = [first, second, third, fourth].map((page) => page?.replace(/\n\[[^\]]*\]$/, ""));
+  expect(bodies.join("")).toContain("0123456789ü");
+  expect(tooLong).toContain("/length");
+  expect(unknown).toContain('there is no kept output "2"');
+  expect(readFileSync(`${json.record}/outputs/1.txt`, "utf8")).toBe(`echo: ${long}`);
 });
 
 test("ReadSkillFile reads the files of the skill, and nothing else", async () => {
