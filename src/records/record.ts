@@ -31,11 +31,14 @@ export type RunRecord = {
   end(envelope: RecordedEnvelope, file: string | null): Promise<void>;
 };
 
-export function openRecord(run: string, { clean, store }: { clean: Clean; store: Store }): RunRecord {
+/** `redact`: without secrets, and nothing else changed. What a model reads on must be what it began to read. */
+export type RecordOptions = { clean: Clean; redact: Clean; store: Store };
+
+export function openRecord(run: string, { clean, redact, store }: RecordOptions): RunRecord {
   const folder = join(runsFolder(), run);
   store.attempt(() => makeFolder(folder));
   const log = openEventLog(join(folder, "events.jsonl"), { clean, store });
-  const outputs = openOutputs(join(folder, "outputs"), { clean, store });
+  const outputs = openOutputs(join(folder, "outputs"), { redact, store });
   return {
     folder: () => (store.isBroken() ? null : folder),
     event: log.event,

@@ -92,7 +92,7 @@ async function* story(
   // After the record is written.
   over.defer(children.forget);
   tally.children = children.summary;
-  const record = openRecord(run, { clean, store });
+  const record = openRecord(run, { clean, redact: secrets.redact, store });
   tally.record = record.folder;
   watch.keepIn(record);
   const budget = openBudget(await budgetLimits(limits, choice, { file, isRecorded: record.folder() !== null }));

@@ -140,6 +140,27 @@ test("an output that was cut is read on, page by page, to its last byte", async 
   expect(readFileSync(`${json.record}/outputs/1.txt`, "utf8")).toBe(`echo: ${long}`);
 });
 
+test("a cut output with colours is read on where it was cut", async () => {
+  const red = (n: number) => `\x1b[31m${String(n).padStart(4, "0")}\x1b[0m `;
+  const long = [...Array(40).keys()].map(red).join("");
+  await using life = await scripted({
+    skill: { limits: { toolOutput: "200B" } },
+    turns: (index, { results }) => {
+      const next = /"offset":(\d+)\}|offset (\d+)\]/.exec(results.at(-1)?.text ?? "");
+      if (index === 0) return { calls: [echo(long)] };
+      const offset = Number(next?.[1] ?? next?.[2]);
+      return next ? { calls: [{ name: "ReadToolOutput", arguments: { id: "1", offset } }] } : { text: "Read." };
+    },
+  });
+  expect((await life.run()).json.outcome).toBe("done");
+  const whole = life.model
+    .asked(-1)
+    .results.map(({ text }) => text.replace(/\n\[[^\]]*\]$/, ""))
+    .join("");
+  const numbers = Bun.stripANSI(whole).match(/\d{4}/g) ?? [];
+  expect([...numbers]).toEqual([...Array(40).keys()].map((n) => String(n).padStart(4, "0")));
+});
+
 test("ReadSkillFile reads the files of the skill, and nothing else", async () => {
   const read = (path: string) => ({ name: "ReadSkillFile", arguments: { path } });
   const refused = [
