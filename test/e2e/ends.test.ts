@@ -94,6 +94,9 @@ for (const told of ["its guardian", "omega sweep"]) {
     });
     const { child, result } = life.start(["--json"]);
     expect(await life.isReady()).toBe(true);
+    const [run = ""] = life.names("home/runs");
+    // A call begins while the answer still goes on.
+    expect(await until(() => life.read(`home/runs/${run}/events.jsonl`).includes('"type":"usage"'), 20_000)).toBe(true);
     if (told === "omega sweep") {
       const guardians = aliveWith(`OMEGA_HOME=${life.file("home")}`).filter((pid) => pid !== child.pid);
       for (const pid of guardians) process.kill(pid, "SIGKILL");
@@ -101,7 +104,6 @@ for (const told of ["its guardian", "omega sweep"]) {
     child.kill("SIGKILL");
     expect(await result).toMatchObject({ code: null, signal: "SIGKILL", stdout: "" });
     if (told === "omega sweep") await omega(["sweep"], { env: { OMEGA_HOME: life.file("home") } });
-    const [run = ""] = life.names("home/runs");
     expect(await until(() => life.names(`home/runs/${run}`).includes("result.json"), 20_000)).toBe(true);
     expect(await until(() => life.names("home/journal").length === 0, 20_000)).toBe(true);
     expect(life.alive()).toEqual([]);
