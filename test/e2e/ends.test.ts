@@ -49,6 +49,20 @@ test("overlap: wait begins when the other run has ended, even by kill -9", async
   await first.result;
 });
 
+test("overlap: wait lasts no longer than a run may take, and a signal ends it", async () => {
+  const { life, first } = await held("wait");
+  await using _ = life;
+  const { code, json } = await life.run(["--limit", "time=300ms"]);
+  expect(code).toBe(75);
+  expect(json).toMatchObject({ outcome: "unavailable", code: "overlap", ...nothingBegan });
+  const second = life.start(["--json"]);
+  expect(await until(() => second.said().includes("waiting for its end"), 20_000)).toBe(true);
+  second.child.kill("SIGINT");
+  expect((await second.result).json).toMatchObject({ outcome: "interrupted", exitCode: 130, ...nothingBegan });
+  first.child.kill("SIGTERM");
+  expect((await first.result).code).toBe(143);
+});
+
 for (const [signal, exit] of [
   ["SIGHUP", 129],
   ["SIGINT", 130],

@@ -275,3 +275,18 @@ test("a wait that the run has no time for is not begun, and told as retryAfterMs
   expect(json).toMatchObject({ outcome: "unavailable", code: "model", retryable: true, retryAfterMs: 7_200_000 });
   expect(life.model.requests).toHaveLength(1);
 });
+
+test("a model that is unavailable gives way to its fallback, which is named in the envelope", async () => {
+  await using life = await scripted({
+    wire: "anthropic",
+    model: { fallbacks: ["openai/other"] },
+    turns: (_, { wire, results }) => {
+      if (wire === "anthropic" && results.length > 0) return { status: 529, retryAfter: 0 };
+      return results.length > 0 ? { text: `Went on: ${results.map(({ text }) => text)}` } : { calls: [echo("a")] };
+    },
+  });
+  const { code, json } = await life.run([], { env: life.model.env("openai") });
+  expect(code).toBe(0);
+  expect(json).toMatchObject({ outcome: "done", model: "openai/other", text: "Went on: echo: a", turns: 2 });
+  expect(json.warnings.join()).toContain("went on with openai/other: anthropic/m answered 529");
+});
