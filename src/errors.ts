@@ -32,6 +32,8 @@ const codes = {
   TOOLS_UNDECIDED: ["denied", "undecided"],
   /** The model went on asking for what it was refused. */
   TOOLS_REFUSED: ["denied", "refused"],
+  /** A rule of the manifest denies what a person asked for. */
+  CALL_DENIED: ["denied", "rule"],
   /** The provider refused for good: key, name or request. */
   MODEL_REJECTED: ["model-failed", "rejected"],
   /** Rate limit, overload or network trouble at the provider. */

@@ -3,6 +3,7 @@
 
 import { spellingsOf } from "./encodings.ts";
 import { createSearch, type Search } from "./search.ts";
+import { visible } from "./terminal.ts";
 
 /** Shorter ones are too common as words to be taken out of a text. */
 export const SHORTEST_SECRET = 8;
@@ -34,10 +35,18 @@ export function createSecrets(): Secrets {
   };
 }
 
-/** With every secret as ‹NAME›. The list is compiled once; it must not change afterwards. */
+/**
+ * With every secret as ‹NAME›. The list is compiled once; it must not change afterwards. Where a colour or an invisible
+ * character stands within a secret, it hides it from us, but from nobody else: then the text loses all of these.
+ */
 export function withoutSecrets(text: string, secrets: readonly Secret[]): string {
   const matcher = matcherOf(secrets);
-  return matcher ? replace(text, matcher, text.length).told : text;
+  if (!matcher) return text;
+  const { told } = replace(text, matcher, text.length);
+  const seen = visible(told);
+  if (seen === told) return told;
+  const hidden = replace(seen, matcher, seen.length).told;
+  return hidden === seen ? told : hidden;
 }
 
 /** For text that comes in pieces: holds back an end that may be the beginning of a secret. */
@@ -166,7 +175,7 @@ function compile(secrets: readonly Secret[]): Matcher | undefined {
   const names = new Map<string, string>();
   for (const { name, value } of secrets) {
     if (value.length < SHORTEST_SECRET) continue;
-    for (const form of spellingsOf(value)) {
+    for (const form of new Set([value, visible(value)].flatMap((each) => [...spellingsOf(each)]))) {
       if (form.length >= SHORTEST_SECRET && !names.has(form)) names.set(form, name);
     }
   }

@@ -11,13 +11,16 @@ export function plain(text: string): string {
   return stripVTControlCharacters(text).replace(controls, "");
 }
 
+/** Without invisible characters too: what is left when any of the functions here, or a terminal, has had the text. */
+export function visible(text: string): string {
+  return plain(text).replace(invisible, "");
+}
+
 /** A label: one line without invisible characters, at most `max` characters. */
 export function oneLine(text: string, max = 200): string {
-  const line = plain(text.slice(0, max * 4))
-    .replace(invisible, "")
-    .replace(/\s+/g, " ")
-    .trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+  const looked = text.slice(0, max * 4);
+  const line = visible(looked).replace(/\s+/g, " ").trim();
+  return line.length <= max && looked === text ? line : `${line.slice(0, max - 1)}…`;
 }
 
 /** JSON as it may be printed: what a terminal would act on is escaped, so that no byte of the data is lost. */

@@ -72,6 +72,20 @@ for (const [name, encode] of Object.entries(encodings)) {
   });
 }
 
+test("what nobody sees does not hide a secret that stands around it", () => {
+  const { redact } = secretsOf({ KEY: token });
+  const [begin, end] = [token.slice(0, 6), token.slice(6)];
+  for (const hidden of ["\x1b[31m", "\x1b]0;title\x07", "\x9b1m", "\0", "\r", "\u200b", "\ufeff", "\u202e"]) {
+    expect(redact(`a ${begin}${hidden}${end} z`), JSON.stringify(hidden)).toBe("a ‹KEY› z");
+    expect(redact(`a ${hidden}b z`)).toBe(`a ${hidden}b z`);
+  }
+});
+
+test("a secret with a character that is taken out of texts is found without it", () => {
+  const { redact } = secretsOf({ KEY: `\ufeff${token}\r\nsecond` });
+  expect(redact(`[${token}\nsecond]`)).toBe("[‹KEY›]");
+});
+
 test("within larger encoded data a secret is found at each of the three places of a group", () => {
   for (const value of [token, odd, "12345678", "123456789", "1234567890"]) {
     const { redact } = secretsOf({ KEY: value });

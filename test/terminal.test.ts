@@ -33,4 +33,5 @@ test("what JSON does not know is null", () => {
 test("a label is one line and says where it was cut", () => {
   expect(oneLine("a\n b\u200b\tc")).toBe("a b c");
   expect(oneLine("x".repeat(300), 10)).toBe("xxxxxxxxx…");
+  expect(oneLine(`${" ".repeat(38)}secret`, 10)).toBe("se…");
 });

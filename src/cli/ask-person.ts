@@ -1,48 +1,91 @@
 // A question at a terminal: may this call be made? Asked on stderr, answered on stdin; the answer of somebody who leaves is no.
+// While it is open nothing else is said there.
 
 import { isatty } from "node:tty";
-import type { AskPerson, Question } from "../permissions/permits.ts";
-import { oneLine, plain } from "../terminal.ts";
+import { type AskPerson, lineToAllow, type Question, type Reply } from "../permissions/permits.ts";
+import { groundOf } from "../permissions/rules.ts";
+import { jsonText, oneLine, plain } from "../terminal.ts";
 
 const LONGEST_ARGUMENTS = 2_000;
+const MOST_LINES = 16;
 
-/** Undefined where nobody can be asked: no terminal, CI, or told not to. */
-export function personAtTerminal(isUnattended: boolean): AskPerson | undefined {
-  if (isUnattended || process.env["CI"] || !isatty(0) || !isatty(2)) return undefined;
-  return ask;
+export type Person = {
+  /** Absent where nobody can be asked: no terminal, CI, or told not to. */
+  ask: AskPerson | undefined;
+  /** Now, or when the question that is open has been answered. */
+  tell(line: () => void): void;
+};
+
+export function personAtTerminal(isUnattended: boolean): Person {
+  const held: (() => void)[] = [];
+  let isAsking = false;
+  const ask: AskPerson = async (question, signal) => {
+    isAsking = true;
+    try {
+      return await answerTo(question, signal);
+    } finally {
+      isAsking = false;
+      for (const line of held.splice(0)) line();
+    }
+  };
+  const isAttended = !isUnattended && !process.env["CI"] && isatty(0) && isatty(2);
+  return {
+    ask: isAttended ? ask : undefined,
+    tell(line) {
+      if (isAsking) held.push(line);
+      else line();
+    },
+  };
 }
 
-const ask: AskPerson = async (question, signal) => {
+async function answerTo(question: Question, signal: AbortSignal): Promise<Reply> {
   const { createInterface } = await import("node:readline/promises");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  signal.throwIfAborted();
+  // The terminal keeps its own line editing and its Ctrl-C, and needs no restoring, however omega ends.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const left = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
+  const prompt = `allow ${oneLine(question.tool, 60)}? [o]nce, for this [r]un, [n]o: `;
   try {
-    process.stderr.write(describe(question));
+    process.stderr.write(`\n${describe(question)}\n`);
     while (true) {
-      const answer = await Promise.race([
-        lines.question("allow it? [o]nce, for this [r]un, [n]o: ", { signal }),
-        new Promise<string>((resolve) => lines.once("close", () => resolve("n"))),
-      ]);
-      if (/^(o|once|y|yes)$/i.test(answer.trim())) return "once";
-      if (/^(r|run)$/i.test(answer.trim())) return "run";
-      if (/^(n|no)$/i.test(answer.trim())) return "no";
+      const answer = process.stdin.readableEnded
+        ? undefined
+        : await Promise.race([lines.question(prompt, { signal }), left]);
+      if (answer === undefined) process.stderr.write("\n");
+      const reply = answer === undefined ? "no" : replyIn(answer);
+      if (reply) return reply;
     }
   } catch (error) {
+    process.stderr.write("\n");
     signal.throwIfAborted();
     throw error;
   } finally {
     lines.close();
   }
-};
+}
+
+function replyIn(answer: string): Reply | undefined {
+  const word = answer.trim();
+  if (/^(o|once|y|yes)$/i.test(word)) return "once";
+  if (/^(r|run)$/i.test(word)) return "run";
+  return /^(n|no)$/i.test(word) ? "no" : undefined;
+}
 
 function describe({ tool, arguments: args, by }: Question): string {
-  const [server, name] = tool.split(/\/(.*)/s);
-  const shown = plain(JSON.stringify(args, null, 2)).slice(0, LONGEST_ARGUMENTS);
-  const rule = `- { tool: ${JSON.stringify(tool)}, action: allow }`;
+  const [server = "", name] = tool.split(/\/(.*)/s);
+  const what =
+    name === undefined ? `tool ${oneLine(tool, 100)}` : `tool ${oneLine(name, 100)} of server ${oneLine(server, 100)}`;
   return [
-    "",
-    `${name === undefined ? "" : `server ${server}, `}tool ${oneLine(name ?? tool, 100)} (asked for by ${oneLine(by, 100)})`,
-    shown.replace(/^/gm, "  "),
-    `under permissions:, this would settle it:  ${oneLine(rule, 200)}`,
-    "",
+    `The model wants to call ${what} (${oneLine(groundOf(by), 100)}):`,
+    shortened(jsonText(args)).replace(/^/gm, "  "),
+    `To settle it for good, ${plain(lineToAllow([tool]))}`,
   ].join("\n");
+}
+
+/** Nobody is to allow what they are not shown without being told that there is more. */
+function shortened(text: string): string {
+  const shown = text.split("\n").slice(0, MOST_LINES).join("\n").slice(0, LONGEST_ARGUMENTS);
+  return shown.length === text.length
+    ? text
+    : `${shown}…\n[${text.length - shown.length} more characters are not shown]`;
 }

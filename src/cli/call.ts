@@ -2,9 +2,13 @@ import { text as readAll } from "node:stream/consumers";
 import { defineCommand } from "citty";
 import { textOf } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
-import type { Server } from "../manifest/skill.ts";
+import type { Server, Skill } from "../manifest/skill.ts";
+import type { Params } from "../mcp/json-rpc.ts";
 import { didYouMean } from "../nearest.ts";
 import { exitCodeOf } from "../outcome.ts";
+import { originOf } from "../permissions/permits.ts";
+import { decide, type ToolName } from "../permissions/rules.ts";
+import { explicitRules } from "../run/rules.ts";
 import type { CallResult, Connection } from "../servers/connection.ts";
 import type { ServerTool } from "../servers/discovery.ts";
 import { jsonText, plain } from "../terminal.ts";
@@ -28,7 +32,7 @@ export default defineCommand({
   meta: { name: "call", description: "Call one tool and print its result; exit 1 if the tool says it failed" },
   args,
   async run({ args: { json }, rawArgs, data }) {
-    const { servers, words, secrets } = await findTarget("call", rawArgs, args);
+    const { skill, servers, words, secrets } = await findTarget("call", rawArgs, args);
     const [name, ...rest] = words;
     if (name === undefined) throw usage("call", "give the tool to call");
     const given = await Promise.all(rest.map((word) => (word === "-" ? readAll(process.stdin) : word)));
@@ -36,6 +40,7 @@ export default defineCommand({
     return await withServers(target, data, async (connections, { signal, onWarning }) => {
       const { connection, tool } = findTool(name, connections);
       const asked = argumentsFromWords(given, tool.inputSchema);
+      if (skill) obeyRules(skill, { server: connection.server.name, tool: tool.name }, asked);
       const answered = await callChecked(callable(connection, tool, onWarning), asked, signal);
       signal.throwIfAborted();
       const loss = connection.loss();
@@ -49,6 +54,15 @@ export default defineCommand({
     });
   },
 });
+
+/** What would be asked for is allowed: it is a person who calls. */
+function obeyRules(skill: Skill, name: ToolName, given: Params): void {
+  const { action, by } = decide(explicitRules(skill, { allow: [], deny: [], yes: false }), name, given);
+  if (action !== "deny") return;
+  throw new OmegaError("CALL_DENIED", `${by} denies this call of ${plain(originOf(name))}`, {
+    hint: `the rule stands in ${skill.file}`,
+  });
+}
 
 /** `server/tool` needs only that server. */
 function serversFor(name: string, servers: readonly Server[]): readonly Server[] {

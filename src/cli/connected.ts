@@ -5,7 +5,7 @@ import { type ArgsDef, parseArgs } from "citty";
 import * as v from "valibot";
 import { asOmegaError, OmegaError } from "../errors.ts";
 import { StdioServer } from "../manifest/server-schema.ts";
-import type { Server } from "../manifest/skill.ts";
+import type { Server, Skill } from "../manifest/skill.ts";
 import { isObject, RpcError } from "../mcp/json-rpc.ts";
 import { didYouMean } from "../nearest.ts";
 import { openAudit } from "../records/audit.ts";
@@ -37,10 +37,11 @@ export const sharedArgs = {
 } as const satisfies ArgsDef;
 
 export type Target = {
+  /** Absent: the server's command line was given. */
+  skill: Skill | undefined;
   servers: readonly Server[];
   /** The words that are neither flags, nor the skill, nor the server's command line. */
   words: string[];
-  isAdHoc: boolean;
   /** What these servers were given and nobody is to be shown. */
   secrets: Secrets;
 };
@@ -52,13 +53,13 @@ export async function findTarget(command: string, rawArgs: readonly string[], ar
   const commandLine = end === -1 ? [] : rawArgs.slice(end + 1);
   if (end !== -1 && commandLine.length === 0) throw usage(command, "no command line of a server after --");
   if (commandLine.length > 0) {
-    return { servers: adHoc(commandLine), words: parsed._, isAdHoc: true, secrets: createSecrets() };
+    return { skill: undefined, servers: adHoc(commandLine), words: parsed._, secrets: createSecrets() };
   }
-  const [skill, ...words] = parsed._;
-  if (skill === undefined) throw usage(command, "give a skill, or a server's command line after --");
-  const given = readGiven({ ...parsed, skill, _: [] }, rawArgs.slice(0, end === -1 ? undefined : end));
-  const { servers, secrets } = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() });
-  return { servers: chosen(servers, parsed["server"]), words, isAdHoc: false, secrets };
+  const [path, ...words] = parsed._;
+  if (path === undefined) throw usage(command, "give a skill, or a server's command line after --");
+  const given = readGiven({ ...parsed, skill: path, _: [] }, rawArgs.slice(0, end === -1 ? undefined : end));
+  const skill = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() });
+  return { skill, servers: chosen(skill.servers, parsed["server"]), words, secrets: skill.secrets };
 }
 
 function adHoc([command, ...args]: readonly string[]): Server[] {
@@ -133,13 +134,7 @@ export async function refusalsAsErrors<T>(label: string, answer: Promise<T>): Pr
 
 /** What servers have said, fit to be shown. Before a text is cut, for of a cut secret the beginning would be left. */
 export function hideSecrets<T>(value: T, { redact }: Secrets): T {
-  return mapStrings(value, (text) => {
-    const told = redact(text);
-    // A colour that begins within a secret hides it from us, but from nobody else.
-    const bare = plain(told);
-    const hidden = redact(bare);
-    return hidden === bare ? told : hidden;
-  });
+  return mapStrings(value, redact);
 }
 
 /** Lines that have become one, or words that have lost what was between them, may be a secret only now. */

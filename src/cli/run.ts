@@ -39,21 +39,22 @@ export default defineCommand({
     const { signal, hurry }: Lifetime = data;
     const log = createLog(args.quiet ? "quiet" : args.verbose ? "verbose" : "normal");
     const format: Format = args.json ? "json" : args.format;
-    const reporter = createReporter(format, {
-      stdout: (text) => process.stdout.write(text),
-      progress: (line) => log.info(line),
-      warn: (line) => log.warn(line),
-      error: (line) => log.error(line),
-    });
     const given = readGiven(args, rawArgs);
     const readsStdin = given.words.includes("-") || given.inputFile === "-";
+    const person = personAtTerminal(readsStdin || (args.unattended ?? false));
+    const reporter = createReporter(format, {
+      stdout: (text) => process.stdout.write(text),
+      progress: (line) => person.tell(() => log.info(line)),
+      warn: (line) => person.tell(() => log.warn(line)),
+      error: (line) => person.tell(() => log.error(line)),
+    });
     const events = run({
       ...given,
       ...readPermissions(args.yes, rawArgs),
       model: args.model,
       limits: parseLimits(valuesOf("--limit", rawArgs)),
       output: args.output,
-      ask: personAtTerminal(readsStdin || (args.unattended ?? false)),
+      ask: person.ask,
       signal,
       hurry,
     });

@@ -3,11 +3,9 @@ import type { Connection } from "../servers/connection.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
 import { isAllowed } from "../tools/glob.ts";
 import { nameForModels } from "../tools/names.ts";
+import { tokensOf } from "../tools/weight.ts";
 import { findTarget, hideSecrets, print, sharedArgs, usage, withServers } from "./connected.ts";
 import { columns } from "./table.ts";
-
-/** Characters of JSON that one token covers, roughly, whatever the tokenizer. */
-const CHARACTERS_PER_TOKEN = 4;
 
 export default defineCommand({
   meta: { name: "tools", description: "List the tools of a skill's servers, and about how many tokens each one costs" },
@@ -34,13 +32,12 @@ function describe({ server, tools, state, session }: Connection) {
     tools: tools.map(({ name, description, inputSchema, outputSchema, annotations }) => {
       const nameForModel = nameForModels(server.name, name, taken);
       taken.set(nameForModel, true);
-      const sent = JSON.stringify({ name: nameForModel, description, parameters: inputSchema });
       return {
         server: server.name,
         name,
         nameForModel,
         isAllowed: isAllowed(server.tools, name),
-        estimatedTokens: Math.ceil(sent.length / CHARACTERS_PER_TOKEN),
+        estimatedTokens: tokensOf(nameForModel, description, inputSchema),
         description,
         annotations,
         inputSchema,

@@ -8,7 +8,7 @@ import { invalid, type Place, type Problem } from "./problem.ts";
 import { checkValue, checkVariable, runValues } from "./references.ts";
 import { type Filler, fillTemplate } from "./template.ts";
 
-export async function checkTemplates(skill: CheckedSkill): Promise<void> {
+export function checkTemplates(skill: CheckedSkill): void {
   const { manifest, fields } = skill;
   const problems: Problem[] = [];
   const report = (problem: Problem) => problems.push(problem);
@@ -32,7 +32,7 @@ export async function checkTemplates(skill: CheckedSkill): Promise<void> {
   if (manifest.model) fillModel(manifest.model, fill);
   fillPrompt(manifest, fill);
   fillOutcomes(manifest, fill);
-  await readInstructions(skill, {
+  readInstructions(skill, {
     fillPath: (text) => fill(text, ["instructions", "file"], {}),
     fillText(text, place, isForeign) {
       fillTemplate(text, {

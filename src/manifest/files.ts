@@ -1,6 +1,7 @@
 // Finding and reading what a manifest is made of. What a manifest names is read from its own folder and nowhere else.
+// Synchronously: nothing else goes on yet, and the first use of a thread pool costs milliseconds.
 
-import { readFile, realpath, stat } from "node:fs/promises";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { OmegaError, systemCode } from "../errors.ts";
 import type { Source } from "./problem.ts";
@@ -12,25 +13,23 @@ export const MARKDOWN = "SKILL.md";
 /** The files of a skill: a manifest, a SKILL.md, or a SKILL.md with a manifest beside it. */
 export type SkillFiles = { manifest: string | undefined; markdown: string | undefined };
 
-export async function findSkill(path: string): Promise<SkillFiles> {
-  const found = await stat(path).catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") throw refused(`no such skill: ${path}`, "give a manifest or its folder");
-    throw refused(`cannot read ${path} (${systemCode(error)})`);
-  });
+export function findSkill(path: string): SkillFiles {
+  const found = reading(path, () => statSync(path, { throwIfNoEntry: false }));
+  if (!found) throw refused(`no such skill: ${path}`, "give a manifest or its folder");
   if (!found.isDirectory()) {
     if (!/(^|[/\\])SKILL\.md$/.test(path)) return { manifest: path, markdown: undefined };
-    const sidecar = await manifestIn(resolve(path, ".."));
+    const sidecar = manifestIn(resolve(path, ".."));
     return { manifest: sidecar && join(path, "..", sidecar), markdown: path };
   }
-  const manifest = await manifestIn(path);
-  const markdown = (await isFile(join(path, MARKDOWN))) ? join(path, MARKDOWN) : undefined;
+  const manifest = manifestIn(path);
+  const markdown = isFile(join(path, MARKDOWN)) ? join(path, MARKDOWN) : undefined;
   if (manifest || markdown) return { manifest: manifest && join(path, manifest), markdown };
   throw refused(`no manifest in ${path}`, `a skill's folder holds one of ${[...manifestNames, MARKDOWN].join(", ")}`);
 }
 
-async function manifestIn(folder: string): Promise<string | undefined> {
+function manifestIn(folder: string): string | undefined {
   const there: string[] = [];
-  for (const name of manifestNames) if (await isFile(join(folder, name))) there.push(name);
+  for (const name of manifestNames) if (isFile(join(folder, name))) there.push(name);
   if (there.length > 1) {
     throw refused(
       `${folder} holds ${there.join(" and ")}: which one is the skill?`,
@@ -40,23 +39,35 @@ async function manifestIn(folder: string): Promise<string | undefined> {
   return there[0];
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  }
 }
 
-export async function readSource(file: string): Promise<Source> {
-  const found = await stat(file).catch((error: unknown) => {
-    throw refused(`cannot read ${file} (${systemCode(error)})`);
-  });
+export function readSource(file: string): Source {
+  const found = reading(file, () => statSync(file));
   if (!found.isFile()) throw notAFile(file);
   if (found.size > MAX_BYTES) throw refused(`${file} is larger than 1 MB: ${found.size} bytes`);
-  const bytes = await readFile(file).catch((error: unknown) => {
-    throw refused(`cannot read ${file} (${systemCode(error)})`);
-  });
-  return { file, text: decode(bytes, file) };
+  return {
+    file,
+    text: decode(
+      reading(file, () => readFileSync(file)),
+      file,
+    ),
+  };
+}
+
+function reading<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    throw refused(`cannot read ${what} (${systemCode(error)})`);
+  }
 }
 
 /** A byte order mark of UTF-8 does no harm and is dropped; every other encoding is refused by name. */
@@ -73,17 +84,15 @@ export function decode(bytes: Uint8Array, file: string): string {
 }
 
 /** A file that a manifest names: relative to its folder and, links followed, inside it. Throws a plain sentence. */
-export async function readInside(folder: string, name: string): Promise<Source> {
-  const { text } = await readSource(await pathInside(folder, name));
+export function readInside(folder: string, name: string): Source {
+  const { text } = readSource(pathInside(folder, name));
   return { file: resolve(folder, name), text };
 }
 
 /** The real path of what a manifest names. */
-export async function pathInside(folder: string, name: string): Promise<string> {
-  const real = await realpath(resolve(folder, name)).catch((error: unknown) => {
-    throw refused(`cannot read ${name} in ${folder} (${systemCode(error)})`);
-  });
-  const inside = relative(await realpath(folder), real);
+export function pathInside(folder: string, name: string): string {
+  const real = reading(`${name} in ${folder}`, () => realpathSync(resolve(folder, name)));
+  const inside = relative(realpathSync(folder), real);
   if (inside === "" || inside.startsWith("..") || resolve(inside) === inside) {
     throw refused(`${name} leads out of the skill's folder`, "a manifest reads from its own folder only");
   }

@@ -4,7 +4,8 @@ import type { Path } from "./document.ts";
 import type { Manifest } from "./schema.ts";
 import type { ModelChoice, Server } from "./skill.ts";
 
-export type Scope = { variables?: boolean; forModel?: boolean };
+/** `inGlob`: a star that is put in would match anything. */
+export type Scope = { variables?: boolean; forModel?: boolean; inGlob?: boolean };
 export type Fill = (text: string, path: Path, scope: Scope) => string;
 
 const settings: Scope = { variables: true };
@@ -39,7 +40,9 @@ export function fillOutcomes({ permissions, output, expect }: Outcomes, fill: Fi
   return {
     permissions: permissions.map(({ args, ...rule }, index) => ({
       ...rule,
-      ...(args && { args: mapValues(args, (glob, name) => fill(glob, ["permissions", index, "args", name], {})) }),
+      ...(args && {
+        args: mapValues(args, (glob, name) => fill(glob, ["permissions", index, "args", name], { inGlob: true })),
+      }),
     })),
     output: output && {
       ...output,

@@ -10,10 +10,10 @@ export type InstructionFillers = {
   fillText(text: string, place: Place, isForeign: boolean): string;
 };
 
-export async function readInstructions(
+export function readInstructions(
   { manifest, fields, dir }: Pick<CheckedSkill, "manifest" | "fields" | "dir">,
   { fillPath, fillText }: InstructionFillers,
-): Promise<string | undefined> {
+): string | undefined {
   const { instructions } = manifest;
   if (instructions === undefined) return undefined;
   if (typeof instructions === "string") {
@@ -23,6 +23,6 @@ export async function readInstructions(
   const name = fillPath(instructions.file);
   // A path that depends on the run cannot be read before one.
   if (name.includes("{{")) return undefined;
-  const source = await readInside(dir, name);
+  const source = readInside(dir, name);
   return fillText(source.text, { source, offset: 0 }, false);
 }

@@ -33,9 +33,9 @@ export async function loadSkill(path: string, options: LoadOptions): Promise<Ski
 }
 
 export async function checkSkill(path: string, depth = 0): Promise<CheckedSkill> {
-  const files = await findSkill(path);
-  const markdown = files.markdown ? parseMarkdown(await readSource(files.markdown)) : undefined;
-  const manifest = files.manifest ? parseFields(await readSource(files.manifest)) : undefined;
+  const files = findSkill(path);
+  const markdown = files.markdown ? parseMarkdown(readSource(files.markdown)) : undefined;
+  const manifest = files.manifest ? parseFields(readSource(files.manifest)) : undefined;
   const fields = markdown && manifest ? mergeFields(markdown.fields, manifest) : (markdown?.fields ?? manifest);
   if (!fields) throw new Error("a skill has at least one file");
   await checkRequires(fields);
@@ -50,7 +50,7 @@ export async function checkSkill(path: string, depth = 0): Promise<CheckedSkill>
     skills: [],
     warnings: markdown?.warnings ?? [],
   };
-  await checkTemplates(skill);
+  checkTemplates(skill);
   return checked.skills.length === 0 ? skill : { ...skill, skills: await checkSubSkills(skill, depth + 1) };
 }
 
@@ -60,7 +60,7 @@ async function checkSubSkills({ manifest, fields, dir }: CheckedSkill, depth: nu
   for (const [index, path] of manifest.skills.entries()) {
     const fail = (message: string) => invalid([{ ...fields.locate(["skills", index]), message: `skills: ${message}` }]);
     if (depth > MAX_DEPTH) throw fail(`sub-skills are nested more than ${MAX_DEPTH} deep`);
-    const skill = await checkSkill(await pathInside(dir, path), depth);
+    const skill = await checkSkill(pathInside(dir, path), depth);
     if (skills.some(({ name }) => name === skill.name)) throw fail(`two sub-skills are called "${skill.name}"`);
     skills.push(skill);
   }

@@ -43,7 +43,7 @@ export async function openMcpFiles(project: string, home: string | undefined): P
   for (const folder of new Set([project, ...(home === undefined ? [] : [home])])) {
     const file = join(folder, ".mcp.json");
     try {
-      const found = await readIfThere(file);
+      const found = readIfThere(file);
       if (found) files.push({ file, folder, fields: parseFields(found) });
     } catch (error) {
       if (!(error instanceof OmegaError)) throw error;
@@ -78,7 +78,7 @@ export async function openMcpFiles(project: string, home: string | undefined): P
   };
 }
 
-async function readIfThere(file: string): Promise<Source | undefined> {
+function readIfThere(file: string): Source | undefined {
   return existsSync(file) ? readSource(file) : undefined;
 }
 

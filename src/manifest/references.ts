@@ -14,7 +14,8 @@ import { Unfilled } from "./template.ts";
 export type LookUp = (reference: string) => string;
 
 export const runValues = ["today", "now", "run.id", "skill.dir", "workdir"] as const;
-export type RunValues = Partial<Record<(typeof runValues)[number], string>>;
+/** Looked up when it is asked for: to know the time zone costs milliseconds. */
+export type RunValues = Partial<Record<(typeof runValues)[number], () => string>>;
 
 const secretName = /KEY|TOKEN|SECRET|PASS|CRED|AUTH|DSN/i;
 export const isSecretName = (name: string) => secretName.test(name);
@@ -42,10 +43,10 @@ export function checkVariable(reference: string): string {
 }
 
 export function findValue(inputs: readonly ResolvedInput[], values: RunValues): LookUp {
-  const known = new Map<string, string>(Object.entries(values));
-  for (const { name, value } of inputs) known.set(`inputs.${name}`, asText(value));
+  const known = new Map<string, () => string>(Object.entries(values));
+  for (const { name, value } of inputs) known.set(`inputs.${name}`, () => asText(value));
   return (reference) => {
-    const found = known.get(reference);
+    const found = known.get(reference)?.();
     if (found === undefined) throw new Unfilled(`nothing is called ${reference} here`);
     return found;
   };

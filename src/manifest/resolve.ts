@@ -1,6 +1,6 @@
 // A checked skill and what this run is given → the Skill. Nothing has started yet; all that is not set is told here.
 
-import { stat } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
 import { normalize, resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
@@ -11,14 +11,14 @@ import { isValues, parseFields, type Values } from "./document.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readInside, readSource } from "./files.ts";
 import { type Fill, fillModel, fillOutcomes, fillPrompt } from "./fill.ts";
-import { type GivenInputs, resolveInputs } from "./inputs.ts";
+import { asText, type GivenInputs, resolveInputs } from "./inputs.ts";
 import { readInstructions } from "./instructions.ts";
 import type { CheckedSkill } from "./load.ts";
 import { invalid, type Problem } from "./problem.ts";
 import { findValue, findVariable, isSecretName, type LookUp, type RunValues } from "./references.ts";
 import { resolveServers } from "./resolve-servers.ts";
 import type { ModelChoice, Skill } from "./skill.ts";
-import { fillTemplate } from "./template.ts";
+import { fillTemplate, Unfilled } from "./template.ts";
 
 export type LoadOptions = {
   run: string;
@@ -38,26 +38,28 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
   const report = (problem: Problem) => problems.push(problem);
   const inputs = resolveInputs(manifest.inputs, { ...options.inputs, environment: options.environment });
   for (const { name, value, source, secret } of inputs) {
-    if (secret) secrets.add({ name, value: String(value), source });
+    if (!secret) continue;
+    secrets.add({ name, value: asText(value), source });
+    for (const part of partsOf(value)) secrets.add({ name, value: part, source });
   }
 
   const fillWith =
     (value: LookUp, variable?: LookUp): Fill =>
-    (text, path, { variables = false }) =>
+    (text, path, { variables = false, inGlob = false }) =>
       fillTemplate(text, {
-        value,
+        value: inGlob ? withoutStars(value) : value,
         variable: variables ? variable : undefined,
         onProblem: atField(fields, path, report),
       });
   const early: RunValues = {
-    today: localDate(options.now),
-    now: localTime(options.now),
-    "run.id": options.run,
-    "skill.dir": dir,
+    today: () => localDate(options.now),
+    now: () => localTime(options.now),
+    "run.id": () => options.run,
+    "skill.dir": () => dir,
   };
-  const workdir = await findWorkdir(checked, options, fillWith(findValue(inputs, early)));
-  const value = findValue(inputs, { ...early, workdir });
-  const variables = await readVariables(checked, options, fillWith(value));
+  const workdir = findWorkdir(checked, options, fillWith(findValue(inputs, early)));
+  const value = findValue(inputs, { ...early, workdir: () => workdir });
+  const variables = readVariables(checked, options, fillWith(value));
   const fill = fillWith(value, findVariable({ ...variables, dir, secrets }));
 
   const allowed = allowedTools(manifest);
@@ -77,7 +79,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
       message: "model.baseUrl: expected a URL such as https://host/v1",
     });
   }
-  const instructions = await readInstructions(checked, {
+  const instructions = readInstructions(checked, {
     fillPath: (text) => fill(text, ["instructions", "file"], {}),
     fillText: (text, place, isForeign) =>
       fillTemplate(text, {
@@ -106,7 +108,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     allowedTools: allowed.patterns,
     unattended: manifest.unattended,
     limits: manifest.limits,
-    output: { schema: await readSchema(output?.schema, dir), file: output?.file },
+    output: { schema: readSchema(output?.schema, dir), file: output?.file },
     ownFiles: [manifest.envFile, fileIn(manifest.instructions), fileIn(output?.schema)].flatMap((file) =>
       file === undefined ? [] : [normalize(file)],
     ),
@@ -119,26 +121,39 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
   };
 }
 
-async function findWorkdir({ manifest, fields }: CheckedSkill, options: LoadOptions, fill: Fill): Promise<string> {
+/** What a run is given, perhaps by a model, must not widen a rule of its manifest. */
+function withoutStars(lookUp: LookUp): LookUp {
+  return (reference) => {
+    const value = lookUp(reference);
+    if (value.includes("*"))
+      throw new Unfilled(`the value of ${reference} has a * in it, which would match anything here`);
+    return value;
+  };
+}
+
+/** What a list or an object holds may turn up by itself; its short parts are words. */
+function partsOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const parts = Object.values(value).flatMap((part) => [asText(part), ...partsOf(part)]);
+  return parts.filter((part) => part.length >= SHORTEST_SECRET);
+}
+
+function findWorkdir({ manifest, fields }: CheckedSkill, options: LoadOptions, fill: Fill): string {
   const declared = manifest.workdir;
   const path = resolve(
     options.cwd,
     options.workdir ?? (declared === undefined ? "." : fill(declared, ["workdir"], {})),
   );
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  const isFolder = existsSync(path) && statSync(path).isDirectory();
   if (isFolder) return path;
   if (options.workdir !== undefined) throw new OmegaError("USAGE", `--workdir: no such folder: ${path}`);
   throw invalid([{ ...fields.locate(["workdir"]), message: `workdir: no such folder: ${path}` }]);
 }
 
 /** What `${NAME}` finds: the environment, then --env-file, then envFile. */
-async function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptions, fill: Fill) {
-  const own =
-    manifest.envFile === undefined ? undefined : await readInside(dir, fill(manifest.envFile, ["envFile"], {}));
-  const given = options.envFile === undefined ? undefined : await readSource(resolve(options.cwd, options.envFile));
+function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptions, fill: Fill) {
+  const own = manifest.envFile === undefined ? undefined : readInside(dir, fill(manifest.envFile, ["envFile"], {}));
+  const given = options.envFile === undefined ? undefined : readSource(resolve(options.cwd, options.envFile));
   const inOwn = own ? parseEnvFile(own) : {};
   const inGiven = given ? parseEnvFile(given) : {};
   return {
@@ -155,10 +170,10 @@ function fileIn(value: unknown): string | undefined {
 type DeclaredSchema = NonNullable<CheckedSkill["manifest"]["output"]>["schema"];
 
 /** A schema may stand in a file of its own. */
-async function readSchema(schema: DeclaredSchema, dir: string): Promise<Values | undefined> {
+function readSchema(schema: DeclaredSchema, dir: string): Values | undefined {
   if (schema === undefined) return undefined;
   const { file } = schema;
-  return typeof file === "string" ? parseFields(await readInside(dir, file)).values : schema;
+  return typeof file === "string" ? parseFields(readInside(dir, file)).values : schema;
 }
 
 function collectModelSecrets({ apiKey, headers }: ModelChoice, secrets: Secrets): void {

@@ -7,7 +7,7 @@ import { Servers } from "./server-schema.ts";
 import { count, duration, size, unlike } from "./units.ts";
 
 /** What a pattern for tools must look like to match any; flags are held to it too. */
-export const namesTools = /^(?:[^/]*\/.+|mcp__.+|.*\*.*|agent|skill__.+)$/s;
+export const namesTools = /^(?:[^/]*\/.+|mcp__.+__.+|.*\*.*|agent|skill__.+)$/s;
 
 const isMap = (input: unknown) => typeof input === "object" && input !== null && !Array.isArray(input);
 

@@ -2,10 +2,11 @@
 // asked one question at a time; without a person, what would be asked is refused.
 
 import { OmegaError } from "../errors.ts";
-import { type Action, type Decision, decide, NO_RULE, possible, type Rule, type ToolName } from "./rules.ts";
+import { type Action, type Decision, decide, groundOf, NO_RULE, possible, type Rule, type ToolName } from "./rules.ts";
 
 const REFUSALS_OF_ONE_TOOL = 3;
 const SHOWN_ARGUMENTS = 500;
+const PERSON = "a person";
 const severity: readonly Action[] = ["allow", "ask", "deny"];
 const ALLOWED: Decision = { action: "allow", by: "no rule" };
 
@@ -13,17 +14,23 @@ export type Question = { tool: string; arguments: Readonly<Record<string, unknow
 export type Reply = "once" | "run" | "no";
 export type AskPerson = (question: Question, signal: AbortSignal) => Promise<Reply>;
 
-/** A call that was refused; `by` names the rule, or says that nobody could be asked. */
+/** A call that was refused; `by` names the rule, or says that there is none, or that it was a person. */
 export type Denial = { tool: string; by: string; arguments: string };
 
-/** `undecided`: it would have to be asked for, and nobody is there. `denied`: a rule keeps it away whatever its arguments. */
-export type Offer = "offered" | "undecided" | "denied";
+/**
+ * `undecided`: it would have to be asked for, as `by` says, and nobody is there. `denied`: a rule keeps it away whatever its
+ * arguments.
+ */
+export type Offer = { kind: "offered" | "denied" } | { kind: "undecided"; by: string };
 
 export type Permits = {
   offer(name: ToolName): Offer;
   /** Why a call must not be made, or undefined. */
   refusal(name: ToolName, args: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<string | undefined>;
-  /** Why the run cannot go on: one tool was refused too often. */
+  /**
+   * Asked at the end of each turn: why there must be no other, for one tool was refused too often. Of one turn all refusals
+   * of a tool are one: its calls were made before the model could know.
+   */
   halt(): OmegaError | undefined;
   denials: readonly Denial[];
   isAttended: boolean;
@@ -43,15 +50,17 @@ export type PermitOptions = {
 
 export function openPermits({ rules, explicit, ask, unattended }: PermitOptions): Permits {
   const denials: Denial[] = [];
-  const refusals = new Map<string, number>();
+  const refusals = new Map<string, { turns: number; last: number }>();
+  let turn = 0;
   const askInTurn = ask && oneAtATime(ask);
   const enough = unattended === "fail" && !ask ? 1 : REFUSALS_OF_ONE_TOOL;
   let halt: OmegaError | undefined;
 
   function refuse(tool: string, by: string, args: object, why: string): string {
-    denials.push({ tool, by, arguments: JSON.stringify(args).slice(0, SHOWN_ARGUMENTS) });
-    const count = (refusals.get(tool) ?? 0) + 1;
-    refusals.set(tool, count);
+    denials.push({ tool, by, arguments: beginning(JSON.stringify(args)) });
+    const { turns, last } = refusals.get(tool) ?? { turns: 0, last: -1 };
+    const count = last === turn ? turns : turns + 1;
+    refusals.set(tool, { turns: count, last: turn });
     if (count >= enough) halt ??= tooOften(tool, by, count);
     return why;
   }
@@ -59,14 +68,16 @@ export function openPermits({ rules, explicit, ask, unattended }: PermitOptions)
   function layer(own: readonly Rule[], ownExplicit: readonly Rule[], outer: readonly (readonly Rule[])[]): Permits {
     return {
       offer(name) {
-        const chances = [
+        const layers = [
           possible(own, name),
           // Where an outer layer says nothing, it does not restrict.
           ...outer.map((rules) => possible(rules, name).map((each) => (each === NO_RULE ? ALLOWED : each))),
-        ].map((decisions) => decisions.map(({ action }) => action));
-        if (chances.every((actions) => actions.includes("allow"))) return "offered";
-        if (!chances.every((actions) => actions.includes("allow") || actions.includes("ask"))) return "denied";
-        return ask ? "offered" : "undecided";
+        ];
+        const closed = layers.filter((decisions) => decisions.every(({ action }) => action !== "allow"));
+        const asking = closed.map((decisions) => decisions.find(({ action }) => action === "ask"));
+        const [first] = asking;
+        if (asking.includes(undefined)) return { kind: "denied" };
+        return ask || !first ? { kind: "offered" } : { kind: "undecided", by: first.by };
       },
       async refusal(name, args, signal) {
         const tool = originOf(name);
@@ -75,12 +86,16 @@ export function openPermits({ rules, explicit, ask, unattended }: PermitOptions)
         if (action === "allow") return undefined;
         if (action === "deny") return refuse(tool, by, args, `refused by ${by}: this call of ${tool} is not allowed`);
         if (!askInTurn) {
-          return refuse(tool, by, args, `not allowed (${by}): nobody can be asked for ${tool} in this run`);
+          const why = `not allowed (${groundOf(by)}), and nobody can be asked for ${tool} in this run`;
+          return refuse(tool, by, args, why);
         }
         const reply = await askInTurn({ tool, arguments: args, by }, signal);
-        return reply === "no" ? refuse(tool, "a person", args, `a person refused this call of ${tool}`) : undefined;
+        return reply === "no" ? refuse(tool, PERSON, args, `a person refused this call of ${tool}`) : undefined;
       },
-      halt: () => halt,
+      halt() {
+        turn++;
+        return halt;
+      },
       denials,
       isAttended: ask !== undefined,
       within: (rules, explicit) => layer(rules, explicit, [...outer, ownExplicit]),
@@ -98,23 +113,38 @@ export function originOf({ server, tool }: ToolName): string {
   return server === undefined ? tool : `${server}/${tool}`;
 }
 
-function tooOften(tool: string, by: string, count: number): OmegaError {
-  const times = count === 1 ? "once" : `${count} times`;
-  return new OmegaError("TOOLS_REFUSED", `the run was ended: ${tool} was refused ${times} (by ${by})`, {
-    hint: `if the skill needs it, say so in its manifest, under permissions:\n  - { tool: ${JSON.stringify(tool)}, action: allow }`,
-  });
+/** What is cut says so: where a secret was cut, its beginning is still found. */
+function beginning(text: string): string {
+  return text.length <= SHOWN_ARGUMENTS ? text : `${text.slice(0, SHOWN_ARGUMENTS - 1)}…`;
 }
 
-/** Two questions at once would mix up their answers. A question that was answered "for this run" is not asked again. */
+function tooOften(tool: string, by: string, count: number): OmegaError {
+  const times = count === 1 ? "once" : `in ${count} turns`;
+  const message = `the run was ended: ${tool} was refused ${times} (${groundOf(by)})`;
+  if (by === PERSON) return new OmegaError("TOOLS_REFUSED", message);
+  const hint = by.startsWith("--")
+    ? `if the skill needs it, run it without ${by}`
+    : `if the skill needs it, ${lineToAllow([tool])}`;
+  return new OmegaError("TOOLS_REFUSED", message, { hint });
+}
+
+/** The lines to paste; they settle it whatever other rules say. */
+export function lineToAllow(tools: readonly string[]): string {
+  const lines = tools.map((tool) => `\n  - { tool: ${JSON.stringify(tool)}, action: allow }`);
+  return `allow it before all other rules, under permissions:${lines.join("")}`;
+}
+
+/** Two questions at once would mix up their answers. What a rule asks of a tool and was answered "for this run" stays so. */
 function oneAtATime(ask: AskPerson): AskPerson {
   let last: Promise<unknown> = Promise.resolve();
   const forRun = new Set<string>();
   return (question, signal) => {
     const next = last.then(async () => {
       signal.throwIfAborted();
-      if (forRun.has(question.tool)) return "run" as const;
+      const what = JSON.stringify([question.tool, question.by]);
+      if (forRun.has(what)) return "run" as const;
       const reply = await ask(question, signal);
-      if (reply === "run") forRun.add(question.tool);
+      if (reply === "run") forRun.add(what);
       return reply;
     });
     last = next.catch(() => undefined);

@@ -12,6 +12,9 @@ export type ToolName = { server: string | undefined; tool: string };
 
 export const NO_RULE: Decision = { action: "ask", by: "no rule" };
 
+/** Why a tool is refused or asked for, in words. */
+export const groundOf = (by: string): string => (by === NO_RULE.by ? "no rule allows it" : `by ${by}`);
+
 export function decide(rules: readonly Rule[], name: ToolName, args: Readonly<Record<string, unknown>>): Decision {
   return rules.find((rule) => matchesName(rule, name) && matchesArguments(rule, args)) ?? NO_RULE;
 }
@@ -40,25 +43,28 @@ function hasArguments({ args }: Rule): boolean {
 /** A field that is not there fails a rule that allows, and meets one that restricts. */
 function matchesArguments({ args = {}, action }: Rule, given: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(args).every(([path, glob]) => {
-    const value = valueAt(given, path);
-    return value === undefined ? action !== "allow" : matchesGlob(glob, value);
+    const values = valuesAt(given, path);
+    const matches = (text: string) => matchesGlob(glob, text);
+    return action === "allow"
+      ? values.length > 0 && values.every(matches)
+      : values.length === 0 || values.some(matches);
   });
 }
 
-/** A string as it is, all else as JSON; undefined if there is nothing. A name with a dot in it is found as well. */
-function valueAt(given: unknown, path: string): string | undefined {
-  if (typeof given !== "object" || given === null) return undefined;
-  if (Object.hasOwn(given, path)) return asText(Reflect.get(given, path));
-  for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) {
-    const key = path.slice(0, dot);
-    if (!Object.hasOwn(given, key)) continue;
-    const found = valueAt(Reflect.get(given, key), path.slice(dot + 1));
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/**
+ * A string as it is, all else as JSON; nothing if there is nothing. `a.b` is `b` in `a` and a name with a dot in it: a model
+ * may send both, and only the server knows which one it reads.
+ */
+function valuesAt(given: unknown, path: string): string[] {
+  if (typeof given !== "object" || given === null) return [];
+  const splits = [...path.matchAll(/\./g)].map(({ index }) => [path.slice(0, index), path.slice(index + 1)] as const);
+  const inner = splits.flatMap(([key, rest]) =>
+    Object.hasOwn(given, key) ? valuesAt(Reflect.get(given, key), rest) : [],
+  );
+  return Object.hasOwn(given, path) ? [asText(Reflect.get(given, path)), ...inner] : inner;
 }
 
-function asText(value: unknown): string | undefined {
+function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

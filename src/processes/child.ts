@@ -136,17 +136,20 @@ function isFolder(path: string): boolean {
 function keepTail(stream: Readable): () => string[] {
   let chunks: Buffer[] = [];
   let size = 0;
+  let total = 0;
   onPacedData(stream, (chunk) => {
     chunks.push(chunk);
     size += chunk.length;
+    total += chunk.length;
     if (size <= STDERR_BYTES * 2) return;
     chunks = [Buffer.concat(chunks).subarray(-STDERR_BYTES)];
     size = STDERR_BYTES;
   });
   stream.on("error", () => undefined);
-  return () =>
-    plain(Buffer.concat(chunks).subarray(-STDERR_BYTES).toString("utf8"))
-      .split("\n")
-      .map((line) => line.trimEnd())
-      .filter((line) => line !== "");
+  return () => {
+    const lines = plain(Buffer.concat(chunks).subarray(-STDERR_BYTES).toString("utf8")).split("\n");
+    // The rest of a line might begin within a secret, and nobody could tell it any more.
+    const whole = total > STDERR_BYTES ? lines.slice(1) : lines;
+    return whole.map((line) => line.trimEnd()).filter((line) => line !== "");
+  };
 }

@@ -80,9 +80,11 @@ async function openOne(choice: ModelChoice, settings: ModelSettings): Promise<Mo
   const place = locate(choice, preset, settings.environment);
   const [wire, { askable }] = await Promise.all([preset.wire(), import("./ask.ts")]);
   const { temperature, maxTokens, thinking, price } = choice;
+  const headers = { ...place.headers, ...lowerCase(choice.headers) };
+  refuseUnsendable(headers, choice.name);
   return askable(wire, {
     url: `${place.url}/${wire.path(name)}`,
-    headers: { ...place.headers, ...lowerCase(choice.headers) },
+    headers,
     options: { model: name, label: choice.name, temperature, maxTokens, thinking, quirks: preset.quirks ?? {} },
     maxTools: place.isOwnHost ? preset.maxTools : undefined,
     price,
@@ -126,6 +128,20 @@ export function locate(choice: ModelChoice, preset: Preset, environment: NodeJS.
   const fromEnvironment = mayHaveKey ? preset.headers?.(environment) : preset.headers?.({});
   const headers = { ...fromEnvironment, ...(key && auth(key, choice.apiKey ? undefined : keyVariable)) };
   return { url, headers, isOwnHost, keyVariable };
+}
+
+/** A key with a line break within it would fail like a network, and be tried again and again. Its value is not told. */
+function refuseUnsendable(headers: Record<string, string>, label: string): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch (cause) {
+      if (!(cause instanceof TypeError)) throw cause;
+      throw new OmegaError("MODEL_KEY_MISSING", `${label}: the header ${name} cannot be sent with the value it has`, {
+        hint: "a key is one line of plain characters: look for a line break or a quotation mark that came along",
+      });
+    }
+  }
 }
 
 function originOf(url: string, label: string): string {

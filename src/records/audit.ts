@@ -1,12 +1,12 @@
 // audit/<date>.jsonl: a line before each MCP request that acts or reads, and one when it has ended, whatever the command. It
 // says who did what and when, not the data: strings are cut, and no argument is too large to be told.
 
-import { closeSync } from "node:fs";
+import { closeSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { OmegaError, systemCode } from "../errors.ts";
 import { isObject } from "../mcp/json-rpc.ts";
 import { auditFolder } from "./home.ts";
-import { makeFolder, openToAppend, write } from "./private-files.ts";
+import { makeFolder, openToAppend, write, writeFile } from "./private-files.ts";
 import type { Clean, Store } from "./store.ts";
 
 const LONGEST_STRING = 50;
@@ -18,6 +18,8 @@ const DEPTH = 6;
 const BREADTH = 50;
 const VALUES = 500;
 const CUT = "…";
+/** Bytes: enough for the lines of a call. */
+const ROOM = 16 * 1024;
 
 export type AuditEntry = { server: string; method: string; params: unknown };
 export type AuditEnd = (how: "answered" | "tool-error" | "failed", reason?: string) => void;
@@ -59,8 +61,13 @@ export function openAudit(run: string, { clean, store, required, skill }: AuditO
     else store.attempt(action);
   }
 
-  // Before anything is started for which there would be no line.
-  if (required) orThrow(() => fileOf(new Date()));
+  // Before anything is started for which there would be no line. On a full disk a file can be opened, and not written.
+  if (required) {
+    orThrow(() => {
+      fileOf(new Date());
+      findRoom(join(auditFolder(), `.room.${process.pid}`));
+    });
+  }
 
   return {
     begin({ server, method, params }) {
@@ -77,6 +84,14 @@ export function openAudit(run: string, { clean, store, required, skill }: AuditO
     },
     close,
   };
+}
+
+function findRoom(file: string): void {
+  try {
+    writeFile(file, " ".repeat(ROOM));
+  } finally {
+    rmSync(file, { force: true });
+  }
 }
 
 function orThrow(action: () => void): void {

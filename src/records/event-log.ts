@@ -1,4 +1,4 @@
-// events.jsonl: a line for each event, written at once, so that a killed omega leaves a readable record. Only text waits a
+// events.jsonl: a line for each event, written in the tick in which it comes, so that a killed omega leaves a readable record. Only text waits a
 // moment: it comes word by word, and a secret may come in two pieces.
 
 import { closeSync } from "node:fs";
@@ -18,14 +18,22 @@ export function openEventLog(file: string, { clean, store }: { clean: Clean; sto
   let fd = store.attempt(() => openToAppend(file));
   let waiting: { event: LoggedEvent; at: number; text: string } | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let lines = "";
 
   function writeLine(event: LoggedEvent, at: number): void {
-    const target = fd;
-    if (target === undefined) return;
+    if (fd === undefined) return;
     // An event may have an `at` of its own; a line has but one, in the same form on every line.
     const { at: _, ...rest } = event;
-    const line = JSON.stringify(Object.assign({ at }, mapStrings(rest, clean)));
-    store.attempt(() => write(target, `${line}\n`));
+    if (lines === "") setImmediate(writeLines);
+    lines += `${JSON.stringify(Object.assign({ at }, mapStrings(rest, clean)))}\n`;
+  }
+
+  /** All of one tick in one write, when what the run waits for is on its way. */
+  function writeLines(): void {
+    const target = fd;
+    const text = lines;
+    lines = "";
+    if (target !== undefined && text !== "") store.attempt(() => write(target, text));
   }
 
   function addText(event: LoggedEvent, text: string): void {
@@ -61,6 +69,7 @@ export function openEventLog(file: string, { clean, store }: { clean: Clean; sto
     },
     close() {
       flush();
+      writeLines();
       if (fd !== undefined) closeSync(fd);
       fd = undefined;
     },

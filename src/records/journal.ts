@@ -33,7 +33,13 @@ export function openJournal(run: string): Journal {
   const file = fileOf(run);
   const owner = `owner ${process.pid} ${startTimeOf(process.pid)} ${bootId()} ${Date.now()} ${hostId()}\n`;
   makeFolder(folder());
-  writeFile(file, owner, "wx");
+  try {
+    writeFile(file, owner, "wx");
+  } catch (error) {
+    // On a full disk the file is there, and nothing in it.
+    if (systemCode(error) !== "EEXIST") removeEntry(run);
+    throw error;
+  }
   return {
     note: (group) => appendFileSync(file, `group ${group.pid} ${group.startTime}\n`, { mode: 0o600 }),
     close: () => removeEntry(run),

@@ -10,6 +10,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -49,8 +50,13 @@ export function writeFile(file: string, text: string, how: "a" | "w" | "wx" = "w
 /** All or nothing: whoever looks finds the old file or the new one. */
 export function replaceFile(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
-  writeFile(draft, text);
-  renameSync(draft, file);
+  try {
+    writeFile(draft, text);
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 /** As many as there are; `readSync` may give only a part. */

@@ -1,6 +1,7 @@
 // Events → text for people or JSON for programs. stdout carries the answer or the JSON and nothing else.
 
 import type { RunEvent } from "../events.ts";
+import { groundOf } from "../permissions/rules.ts";
 import { jsonLine, jsonText, oneLine, plain } from "../terminal.ts";
 
 export const formats = ["text", "json", "stream-json"] as const;
@@ -64,7 +65,7 @@ function answerText({ text, output }: { text: string; output?: unknown }): strin
 function denialLines({ denials }: Ended): string[] {
   const counts = new Map<string, number>();
   for (const { tool, by } of denials) {
-    const what = `${oneLine(tool, 100)} (by ${oneLine(by, 100)})`;
+    const what = `${oneLine(tool, 100)} (${oneLine(groundOf(by), 100)})`;
     counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   return [...counts].map(([what, times]) => `refused: ${count(times, "call")} of ${what}`);

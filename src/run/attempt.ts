@@ -9,6 +9,7 @@ import { converse, type Ending } from "../loop/converse.ts";
 import type { ModelChoice, Skill } from "../manifest/skill.ts";
 import type { Permits } from "../permissions/permits.ts";
 import { mapStrings } from "../redact.ts";
+import { oneLine } from "../terminal.ts";
 import type { FinishTool } from "../tools/builtin/finish.ts";
 import { cutResult } from "../tools/cut.ts";
 import { missingTools, type ToolTable, toolTable } from "../tools/table.ts";
@@ -43,15 +44,18 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
     if (missing && connection.server.required) throw missing;
     if (missing) yield { type: "warning", message: missing.message };
   }
-  const table = toolTable(servers.connections, { permits, ...shapes(skill, scope), warn: scope.warn });
+  const { warn, tally } = scope;
+  const onUndecided = (origin: string) => {
+    if (!tally.undecided.includes(origin)) tally.undecided.push(origin);
+  };
+  const table = toolTable(servers.connections, { permits, ...shapes(skill, scope), warn, onUndecided });
   const tools = table.toolbox(ownTools(skill, means, scope, table));
-  scope.tally.undecided.push(...table.undecided);
   refuseUndecided(skill, tools.definitions, table);
 
-  const system = systemPrompt(skill, table.undecided);
+  const { children, hurry, secrets } = scope;
+  const system = systemPrompt(skill, mapStrings(table.undecided, secrets.redact));
   const { repeat } = skill.limits;
   const conversation = { model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock, keep: scope.keep };
-  const { children, hurry, secrets } = scope;
   const judging = {
     ...{ workdir: skill.workdir, counts: table.counts, undecided: table.undecided, children, hurry },
     signal: clock.end,
@@ -99,12 +103,13 @@ function shapes({ limits }: Skill, { secrets, keep }: Scope) {
     shape(result: ToolResult, whole: boolean): ToolResult {
       const content = result.content.map((part) => {
         if (part.type === "text") return { ...part, text: secrets.redact(part.text) };
-        const isClean = secrets.redact(part.data) === part.data;
+        const isClean = [part.data, part.mimeType].every((text) => secrets.redact(text) === text);
         return isClean ? part : { type: "text" as const, text: "[a picture that holds a secret]" };
       });
       const shaped = { ...result, content };
       return whole ? shaped : cutResult(shaped, limits.toolOutput, keep);
     },
+    shapeName: secrets.redact,
     shapeDefinition: (definition: ToolDefinition): ToolDefinition => ({
       ...definition,
       description: secrets.redact(definition.description),
@@ -114,20 +119,27 @@ function shapes({ limits }: Skill, { secrets, keep }: Scope) {
 }
 
 /** A server none of whose tools may be used is a mistake that costs tokens: told before the first one is spent. */
-function refuseUndecided(skill: Skill, offered: readonly { origin: string }[], { undecided }: ToolTable): void {
-  for (const { name } of skill.servers) {
-    const isOf = (origin: string) => origin.startsWith(`${name}/`);
-    const waiting = undecided.filter(isOf);
-    if (waiting.length === 0 || offered.some(({ origin }) => isOf(origin))) continue;
-    throw new OmegaError("TOOLS_UNDECIDED", `no tool of server "${name}" is allowed`, { hint: hintToAllow(waiting) });
-  }
+function refuseUndecided({ servers }: Skill, offered: readonly { origin: string }[], { undecided }: ToolTable): void {
+  const closed = servers.flatMap(({ name }) => {
+    const isOf = ({ origin }: { origin: string }) => origin.startsWith(`${name}/`);
+    return offered.some(isOf) || !undecided.some(isOf) ? [] : [{ name, waiting: undecided.filter(isOf) }];
+  });
+  if (closed.length === 0) return;
+  const names = closed.map(({ name }) => `"${name}"`);
+  const what = `no tool of ${names.length === 1 ? "server" : "servers"} ${names.join(", ")} is allowed`;
+  const hint = hintToAllow(
+    closed.flatMap(({ waiting }) => waiting),
+    servers,
+  );
+  throw new OmegaError("TOOLS_UNDECIDED", what, { hint });
 }
 
 const NAMED = 50;
 
-function systemPrompt({ instructions }: Skill, undecided: readonly string[]): string | undefined {
+function systemPrompt({ instructions }: Skill, undecided: ToolTable["undecided"]): string | undefined {
   if (undecided.length === 0) return instructions;
-  const names = `${undecided.slice(0, NAMED).join(", ")}${undecided.length > NAMED ? ", …" : ""}`;
+  const origins = undecided.slice(0, NAMED).map(({ origin }) => oneLine(origin));
+  const names = `${origins.join(", ")}${undecided.length > NAMED ? ", …" : ""}`;
   const sentence = `These tools exist, but nobody has allowed them and nobody can be asked: ${names}. If the work cannot be done without one of them, call finish with status blocked and name it in missing.`;
   return instructions === undefined ? sentence : `${instructions}\n\n${sentence}`;
 }

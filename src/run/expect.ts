@@ -2,6 +2,7 @@
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { asOmegaError, systemCode } from "../errors.ts";
 import type { Checked } from "../events.ts";
 import type { Expectation } from "../manifest/schema.ts";
@@ -11,6 +12,7 @@ import { oneLine } from "../terminal.ts";
 import type { Count } from "../tools/table.ts";
 
 const COMMAND_MS = 60_000;
+const LONGEST_LINE = 10_000;
 
 export type Checking = {
   workdir: string;
@@ -88,14 +90,11 @@ async function checkCommand(argv: readonly string[], { workdir, children, signal
   try {
     const child = await children.start({ command, args, cwd: workdir, env: {} });
     child.stdin.end();
-    let said = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString("utf8")).slice(-1_000);
-    });
+    const said = keepLastLine(child.stdout);
     const isOver = await endsWithin(COMMAND_MS, child.exited, signal);
     await child.end({ graceMs: 0, hurry });
     const exit = child.exit();
-    const words = oneLine(child.lastWords(1)[0] ?? said.trim().split("\n").at(-1) ?? "", 200);
+    const words = oneLine(child.lastWords(1)[0] ?? said(), 200);
     const how = !isOver ? `no end within ${COMMAND_MS / 1000} s` : (exit?.signal ?? `exit ${exit?.code}`);
     return { ...told, ok: isOver && exit?.code === 0, found: `${how}${words ? `: ${words}` : ""}` };
   } catch (error) {
@@ -103,6 +102,23 @@ async function checkCommand(argv: readonly string[], { workdir, children, signal
     if (outcome !== "server-failed") throw error;
     return { ...told, ok: false, found: message };
   }
+}
+
+/** The beginning of the last line that is not empty: the rest of a line might begin within a secret. */
+function keepLastLine(stream: Readable): () => string {
+  const decoder = new TextDecoder();
+  let last = "";
+  let open = "";
+  stream.on("data", (chunk: Buffer) => {
+    for (const [index, piece] of decoder.decode(chunk, { stream: true }).split("\n").entries()) {
+      if (index > 0) {
+        if (open.trim() !== "") last = open;
+        open = "";
+      }
+      if (open.length < LONGEST_LINE) open += piece.slice(0, LONGEST_LINE);
+    }
+  });
+  return () => (open.trim() === "" ? last : open);
 }
 
 function endsWithin(ms: number, exited: Promise<unknown>, signal: AbortSignal): Promise<boolean> {

@@ -3,7 +3,10 @@
 import { OmegaError } from "../errors.ts";
 import type { Checked, RunEvent } from "../events.ts";
 import type { Ending } from "../loop/converse.ts";
-import type { Skill } from "../manifest/skill.ts";
+import type { Server, Skill } from "../manifest/skill.ts";
+import { lineToAllow } from "../permissions/permits.ts";
+import { NO_RULE } from "../permissions/rules.ts";
+import type { Undecided } from "../tools/table.ts";
 import { type Checking, checkAll } from "./expect.ts";
 import { writeOutput } from "./output.ts";
 
@@ -11,17 +14,17 @@ import { writeOutput } from "./output.ts";
 export type Verdict = { error?: OmegaError; isProven: boolean };
 
 export type Judging = Checking & {
-  undecided: readonly string[];
+  undecided: readonly Undecided[];
   /** Without secrets, for what is written. */
   clean(text: string): string;
 };
 
-type Judged = Pick<Skill, "expect" | "output" | "workdir">;
+type Judged = Pick<Skill, "expect" | "output" | "workdir" | "servers">;
 
 export async function* judge(skill: Judged, ending: Ending, judging: Judging): AsyncGenerator<RunEvent, Verdict> {
   const { error, status, summary } = ending;
   if (error && error.outcome !== "denied") return { error, isProven: false };
-  const denied = error ?? lackOfTool(ending, judging.undecided);
+  const denied = error ?? lackOfTool(ending, judging.undecided, skill);
   // Where there are checks they decide over a denial, either way.
   if (denied) return skill.expect.length === 0 ? { error: denied, isProven: false } : yield* check(true, denied);
   if (status === "blocked") return { error: blocked(summary), isProven: false };
@@ -53,41 +56,50 @@ function verdict(checked: readonly Checked[], denied: OmegaError | undefined): V
 }
 
 /** A model that is blocked for want of a tool that nobody has allowed. It may spell it in its own way. */
-function lackOfTool({ status, missing, summary }: Ending, undecided: readonly string[]): OmegaError | undefined {
+function lackOfTool(
+  { status, missing, summary }: Ending,
+  undecided: readonly Undecided[],
+  { servers }: Judged,
+): OmegaError | undefined {
   if (status !== "blocked") return undefined;
-  const lacking = undecided.filter((origin) => missing.some((name) => isSameTool(name, origin)));
+  const lacking = undecided.filter(({ origin }) => missing.some((name) => meansTool(name, origin)));
   if (lacking.length === 0) return undefined;
-  return new OmegaError(
-    "TOOLS_UNDECIDED",
-    `the work needs ${lacking.join(", ")}, which nobody has allowed: ${summary}`,
-    {
-      hint: hintToAllow(lacking),
-    },
-  );
+  const names = lacking.map(({ origin }) => origin).join(", ");
+  const message = `the work needs ${names}, which nobody has allowed: ${summary}`;
+  return new OmegaError("TOOLS_UNDECIDED", message, { hint: hintToAllow(lacking, servers) });
 }
 
-function isSameTool(name: string, origin: string): boolean {
-  const plain = (text: string) =>
-    text
-      .toLowerCase()
-      .replace(/^mcp__/, "")
-      .replace(/[^a-z0-9]+/g, "_");
+/** The tool alone, or its full name among other words. */
+function meansTool(said: string, origin: string): boolean {
   const tool = origin.slice(origin.indexOf("/") + 1);
-  return plain(name) === plain(origin) || plain(name) === plain(tool);
+  return plainName(said) === plainName(tool) || `_${plainName(said)}_`.includes(`_${plainName(origin)}_`);
 }
 
-/** The line to paste. */
-export function hintToAllow(origins: readonly string[]): string {
-  const byServer = new Map<string, string[]>();
-  for (const origin of origins) {
-    const [server = "", tool = ""] = origin.split(/\/(.*)/s);
-    byServer.set(server, [...(byServer.get(server) ?? []), tool]);
-  }
-  const lines = [...byServer].map(([server, tools]) => {
-    const shown = tools.slice(0, 20).map((tool) => JSON.stringify(tool));
-    return `name the tools this skill may use, under servers.${server}:\n  tools: [${shown.join(", ")}]`;
-  });
-  return `${lines.join("\n")}\nor allow all with --yes`;
+function plainName(text: string): string {
+  const words = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "_");
+  return words.replace(/^_|_$/g, "");
+}
+
+const SHOWN = 20;
+
+/** The line to paste: with it, the same run is not refused again. */
+export function hintToAllow(undecided: readonly Undecided[], servers: Judged["servers"]): string {
+  const [open, ruled] = [true, false].map((isOpen) =>
+    undecided.filter(({ by }) => (by === NO_RULE.by) === isOpen).map(({ origin }) => origin),
+  );
+  const lines = servers.flatMap((server) => toolsLine(server, open ?? []));
+  const byRule =
+    ruled && ruled.length > 0 ? [`a rule asks, and nobody can be asked: ${lineToAllow(ruled.slice(0, SHOWN))}`] : [];
+  return [...lines, ...byRule, ...(lines.length > 0 ? ["or allow them with --yes"] : [])].join("\n");
+}
+
+/** All that the server's `tools:` must say, for it takes the place of what is there. */
+function toolsLine({ name, tools }: Pick<Server, "name" | "tools">, origins: readonly string[]): string[] {
+  const lacking = origins.flatMap((origin) => (origin.startsWith(`${name}/`) ? [origin.slice(name.length + 1)] : []));
+  if (lacking.length === 0) return [];
+  const shown = [...tools, ...lacking.slice(0, SHOWN)].map((tool) => JSON.stringify(tool)).join(", ");
+  const rest = lacking.length > SHOWN ? `  # and ${lacking.length - SHOWN} more` : "";
+  return [`name the tools this skill may use, under servers.${name}:\n  tools: [${shown}]${rest}`];
 }
 
 function blocked(summary: string): OmegaError {

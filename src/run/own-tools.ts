@@ -90,6 +90,7 @@ async function runSubSkill(
     const choice = chosen?.choice ?? means.choice;
     using clock = startClock(skill.limits.time, within(means.clock).end);
     const ledger = { file: skill.file, isRecorded: scope.record.folder() !== null };
+    const place = `${skill.name}/`;
     const inner = {
       ...means,
       model: chosen?.model ?? means.model,
@@ -97,7 +98,7 @@ async function runSubSkill(
       agent,
       clock,
       budget: openBudget(await budgetLimits(skill.limits, choice, ledger), means.budget),
-      permits: means.permits.within(allRules(skill, scope.flags), explicitRules(skill, scope.flags)),
+      permits: means.permits.within(allRules(skill, scope.flags, place), explicitRules(skill, scope.flags, place)),
       finish: finishTool(skill.output.schema),
     };
     return await drain(attempt(skill, inner, scope), agent, scope);

@@ -48,8 +48,7 @@ async function matching(text: string, folder: string): Promise<string> {
 }
 
 async function readInputs(name: string): Promise<Values> {
-  const source =
-    name === "-" ? { file: "stdin", text: await readStdin() } : await readSource(resolve(process.cwd(), name));
+  const source = name === "-" ? { file: "stdin", text: await readStdin() } : readSource(resolve(process.cwd(), name));
   return parseFields({ ...source, isSecret: true }).values;
 }
 

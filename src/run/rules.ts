@@ -12,23 +12,23 @@ export type PermissionFlags = {
 
 type Declared = Pick<Skill, "permissions" | "allowedTools" | "servers">;
 
-/** Rules that a person wrote as such: a sub-skill must obey them too. */
-export function explicitRules({ permissions }: Pick<Skill, "permissions">, flags: PermissionFlags): Rule[] {
+/** Rules that a person wrote as such: a sub-skill must obey them too. `place` tells its own rules from those above it. */
+export function explicitRules({ permissions }: Pick<Skill, "permissions">, flags: PermissionFlags, place = ""): Rule[] {
   return [
     ...flags.deny.map((tool): Rule => ({ tool, action: "deny", by: `--deny ${tool}` })),
     ...flags.allow.map((tool): Rule => ({ tool, action: "allow", by: `--allow ${tool}` })),
-    ...permissions.map((rule, index): Rule => ({ ...rule, by: `permissions[${index}]` })),
+    ...permissions.map((rule, index): Rule => ({ ...rule, by: `${place}permissions[${index}]` })),
   ];
 }
 
-export function allRules(skill: Declared, flags: PermissionFlags): Rule[] {
+export function allRules(skill: Declared, flags: PermissionFlags, place = ""): Rule[] {
   const { allowedTools, servers } = skill;
   const named = servers.flatMap(({ name, tools }) =>
-    tools.map((tool): Rule => ({ tool: `${name}/${tool}`, action: "allow", by: `servers.${name}.tools` })),
+    tools.map((tool): Rule => ({ tool: `${name}/${tool}`, action: "allow", by: `${place}servers.${name}.tools` })),
   );
   return [
-    ...explicitRules(skill, flags),
-    ...allowedTools.map((tool): Rule => ({ tool, action: "allow", by: "allowed-tools" })),
+    ...explicitRules(skill, flags, place),
+    ...allowedTools.map((tool): Rule => ({ tool, action: "allow", by: `${place}allowed-tools` })),
     ...named,
     { tool: "agent", action: "allow", by: "limits.depth" },
     { tool: "skill__*", action: "allow", by: "skills" },

@@ -12,6 +12,7 @@ import { type AskPerson, openPermits } from "../permissions/permits.ts";
 import { openAudit } from "../records/audit.ts";
 import { openRecord } from "../records/record.ts";
 import { openStore } from "../records/store.ts";
+import { mapStrings } from "../redact.ts";
 import { plain } from "../terminal.ts";
 import { finishTool } from "../tools/builtin/finish.ts";
 import { attempt } from "./attempt.ts";
@@ -60,9 +61,10 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     const ended = asOmegaError(options.signal.aborted ? options.signal.reason : error);
     tally.error = graver(ended, tally.error);
     const { code, cause } = ended;
-    if (code === "INTERNAL" && cause instanceof Error) yield { type: "debug", message: cause.stack ?? cause.message };
+    if (code === "INTERNAL" && cause instanceof Error)
+      yield* watch.event({ type: "debug", message: cause.stack ?? cause.message });
   }
-  return await watch.end(envelope(tally), file);
+  return yield* watch.end(envelope(tally), file, side.rest);
 }
 
 async function* story(
@@ -84,7 +86,7 @@ async function* story(
   over.use(yield* takeLock(skill, file, options.signal));
 
   using clock = startClock(limits.time, options.signal);
-  const clean = (text: string) => secrets.redact(plain(secrets.redact(text)));
+  const clean = (text: string) => plain(secrets.redact(text));
   const store = openStore(warn);
   const audit = openAudit(run, { clean, store, required: skill.auditRequired, skill: skill.name });
   over.defer(audit.close);
@@ -100,7 +102,10 @@ async function* story(
   tally.begunAt = new Date().toISOString();
 
   const rules = { rules: allRules(skill, options), explicit: explicitRules(skill, options) };
-  const permits = openPermits({ ...rules, ask: options.ask, unattended: skill.unattended });
+  const { ask } = options;
+  const askWithout: AskPerson | undefined =
+    ask && ((question, signal) => ask(mapStrings(question, secrets.redact), signal));
+  const permits = openPermits({ ...rules, ask: askWithout, unattended: skill.unattended });
   tally.denials = permits.denials;
 
   const { hurry } = options;

@@ -7,6 +7,8 @@ export type SideEvents = {
   emit(event: RunEvent): void;
   /** The events of the story, and those emitted meanwhile. Whoever stops reading stops the story. */
   along<T>(story: AsyncGenerator<RunEvent, T>): AsyncGenerator<RunEvent, T>;
+  /** Those emitted after the story. */
+  rest(): RunEvent[];
 };
 
 export function openSideEvents(): SideEvents {
@@ -17,6 +19,7 @@ export function openSideEvents(): SideEvents {
       waiting.push(event);
       wake();
     },
+    rest: () => waiting.splice(0),
     async *along<T>(story: AsyncGenerator<RunEvent, T>) {
       type Step = { result: IteratorResult<RunEvent, T> } | { error: unknown };
       let step: Step | undefined;

@@ -12,9 +12,13 @@ export type Watch = {
   /** Where they are kept; those told before as well. */
   keepIn(record: RunRecord): void;
   events<T>(told: AsyncGenerator<RunEvent, T>): AsyncGenerator<RunEvent, T>;
-  /** The last thing of a run: its envelope, as it may be seen, is put on record. */
-  end(envelope: Envelope, file: string | null): Promise<Envelope>;
+  /** One more, told outside of these. */
+  event(event: RunEvent): Generator<RunEvent>;
+  /** The last thing of a run: its envelope, as it may be seen, is put on record. `late`: what was said of that. */
+  end(envelope: Envelope, file: string | null, late: () => RunEvent[]): AsyncGenerator<RunEvent, Envelope>;
 };
+
+const beside: readonly RunEvent["type"][] = ["warning", "debug"];
 
 export function openWatch(tally: Tally): Watch {
   const early: RunEvent[] = [];
@@ -27,7 +31,8 @@ export function openWatch(tally: Tally): Watch {
     if (!secrets) yield event;
     else if (event.type === "text") yield* toldText(event, secrets);
     else {
-      yield* restOfText(event.agent);
+      // What comes from beside, at any moment, does not end a text: it would cut a secret in two.
+      if (!beside.includes(event.type)) yield* restOfText(event.agent);
       yield mapStrings(event, secrets.redact);
     }
   }
@@ -46,7 +51,19 @@ export function openWatch(tally: Tally): Watch {
     if (stream && text !== "") yield { type: "text", turn: stream.turn, text, ...(agent !== undefined && { agent }) };
   }
 
+  function* event(event: RunEvent): Generator<RunEvent> {
+    count(event, tally);
+    for (const each of told(event)) {
+      if (record) record.event(each);
+      else early.push(each);
+      yield each;
+    }
+  }
+
+  const shown = (envelope: Envelope) => (secrets ? mapStrings(envelope, secrets.redact) : envelope);
+
   return {
+    event,
     hide(found) {
       secrets = found;
     },
@@ -58,22 +75,17 @@ export function openWatch(tally: Tally): Watch {
       try {
         for (let next = await events.next(); ; next = await events.next()) {
           if (next.done) return next.value;
-          count(next.value, tally);
-          for (const event of told(next.value)) {
-            if (record) record.event(event);
-            else early.push(event);
-            yield event;
-          }
+          yield* event(next.value);
         }
       } finally {
         await events.return(undefined as T);
       }
     },
-    async end(envelope, file) {
-      const shown = secrets ? mapStrings(envelope, secrets.redact) : envelope;
-      await record?.end(shown, file);
+    async *end(envelope, file, late) {
+      await record?.end(shown(envelope), file);
       // What has broken just now is told as well.
-      return { ...shown, record: tally.record() };
+      for (const each of late()) yield* event(each);
+      return shown({ ...envelope, warnings: tally.warnings, record: tally.record() });
     },
   };
 }

@@ -29,19 +29,26 @@ export type Count = { sent: number; succeeded: number };
 export type ToolTable = {
   /** For one conversation: with built-in tools of its own, and only the tools named, if any are. */
   toolbox(builtIns: readonly BuiltIn[], names?: readonly string[]): Toolbox;
-  /** `server/tool` of tools that would have to be asked for, and nobody can be; they are not offered. */
-  readonly undecided: string[];
+  /** Tools that would have to be asked for, and nobody can be; they are not offered. */
+  readonly undecided: readonly Undecided[];
   /** `server/tool` → its counts. */
   readonly counts: ReadonlyMap<string, Count>;
 };
+
+/** `by`: why it would have to be asked for. */
+export type Undecided = { origin: string; by: string };
 
 export type TableOptions = {
   permits: Permits;
   /** What the model gets to see of a result; of one that is `whole`, all of it. */
   shape(result: ToolResult, whole: boolean): ToolResult;
+  /** What the model gets to see of a tool's name; the one that makes it safe comes after it. */
+  shapeName(name: string): string;
   /** What the model gets to see of a definition. */
   shapeDefinition(definition: ToolDefinition): ToolDefinition;
   warn(message: string): void;
+  /** Told of each tool that nobody has decided on, also of one that is there only later. */
+  onUndecided?(origin: string): void;
 };
 
 type Entry = Callable & { definition: ToolDefinition; name: ToolName };
@@ -50,7 +57,7 @@ export function toolTable(connections: readonly Connection[], options: TableOpti
   const { permits, shape, warn } = options;
   const entries = new Map<string, Entry>();
   const offered: ToolDefinition[] = [];
-  const undecided: string[] = [];
+  const undecided: Undecided[] = [];
   const counts = new Map<string, Count>();
   const seen = new Map(connections.map((connection) => [connection, 0]));
 
@@ -65,27 +72,37 @@ export function toolTable(connections: readonly Connection[], options: TableOpti
   function add(connection: Connection, tool: ServerTool): void {
     const name = { server: connection.server.name, tool: tool.name };
     const definition = options.shapeDefinition({
-      name: nameForModels(connection.server.name, tool.name, entries),
+      name: nameForModels(connection.server.name, options.shapeName(tool.name), entries),
       origin: originOf(name),
       description: tool.description,
       inputSchema: tool.inputSchema,
     });
     entries.set(definition.name, { ...callable(connection, tool, warn), definition, name });
+    if (isOffered(name)) offered.push(definition);
+  }
+
+  function isOffered(name: ToolName): boolean {
     const offer = permits.offer(name);
-    if (offer === "offered") offered.push(definition);
-    else if (offer === "undecided") undecided.push(definition.origin);
+    const origin = originOf(name);
+    if (offer.kind === "undecided" && !undecided.some((each) => each.origin === origin)) {
+      undecided.push({ origin, by: offer.by });
+      options.onUndecided?.(origin);
+    }
+    return offer.kind === "offered";
   }
 
   async function call(entry: Entry, argumentsText: string, signal: AbortSignal): Promise<ToolResult> {
     const { definition, name } = entry;
     const args = parseArguments(argumentsText);
+    // What is not offered is refused whatever its arguments are: they need not be mended first.
+    const isKept = !entry.isFree && permits.offer(name).kind !== "offered";
+    const early = isKept && (await refused(name, isObject(args) ? args : {}, signal));
+    if (early) return early;
     if (!isObject(args)) return errorResult("the arguments are not a JSON object");
     const wrong = await entry.check(args);
     if (wrong.length > 0) return errorResult(`the arguments do not fit the tool's schema:\n${wrong.join("\n")}`);
-    if (!entry.isFree) {
-      const refusal = await permits.refusal(name, args, signal);
-      if (refusal !== undefined) return { ...errorResult(refusal), denied: true };
-    }
+    const late = !entry.isFree && (await refused(name, args, signal));
+    if (late) return late;
     const count = counts.get(definition.origin) ?? { sent: 0, succeeded: 0 };
     counts.set(definition.origin, count);
     count.sent++;
@@ -94,12 +111,16 @@ export function toolTable(connections: readonly Connection[], options: TableOpti
     return { content, isError };
   }
 
+  async function refused(name: ToolName, args: Params, signal: AbortSignal): Promise<ToolResult | undefined> {
+    const refusal = await permits.refusal(name, args, signal);
+    return refusal === undefined ? undefined : { ...errorResult(refusal), denied: true };
+  }
+
   function toolbox(builtIns: readonly BuiltIn[], names?: readonly string[]): Toolbox {
     const own = new Map(builtIns.map((builtIn) => [builtIn.definition.name, ownEntry(builtIn, warn)]));
     const isWanted = ({ name, origin }: ToolDefinition) => !names || names.includes(name) || names.includes(origin);
-    const isOffered = ({ definition, isOffered, consent }: BuiltIn) =>
-      (isOffered?.() ?? true) &&
-      (consent === undefined || permits.offer({ server: undefined, tool: definition.origin }) === "offered");
+    const isThere = ({ definition, isOffered: isOn, consent }: BuiltIn) =>
+      (isOn?.() ?? true) && (consent === undefined || isOffered({ server: undefined, tool: definition.origin }));
     const find = (name: string) => {
       const entry = entries.get(name);
       return own.get(name) ?? (entry && isWanted(entry.definition) ? entry : undefined);
@@ -107,7 +128,7 @@ export function toolTable(connections: readonly Connection[], options: TableOpti
     return {
       get definitions() {
         addNewTools();
-        return [...offered.filter(isWanted), ...builtIns.filter(isOffered).map(({ definition }) => definition)];
+        return [...offered.filter(isWanted), ...builtIns.filter(isThere).map(({ definition }) => definition)];
       },
       originOf: (name) => find(name)?.definition.origin ?? name,
       async call(name, argumentsText, signal) {

@@ -77,6 +77,6 @@ test("with checks, they decide over a denial, either way", async () => {
   expect((await bad.run()).json).toMatchObject({
     outcome: "failed",
     code: "check",
-    hint: expect.stringContaining("refused 3 times"),
+    hint: expect.stringContaining("refused in 3 turns"),
   });
 });

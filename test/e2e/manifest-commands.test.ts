@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { omega } from "../support/omega.ts";
+import { fixtureServer, manifest } from "../support/skills.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 test("omega init makes a skill that is valid and runs, and never overwrites", async () => {
@@ -26,6 +27,37 @@ test("omega plan shows secrets by name and source, never by value", async () => 
     expect(stdout).toContain("--key=‹MY_KEY›");
     expect(stdout).toContain("the environment");
   }
+});
+
+test("omega plan --connect shows for each tool which rule decides, what it weighs, and what is named but missing", async () => {
+  using folder = temporaryFolder({
+    "skill.yaml": manifest(
+      { all: fixtureServer("several-tools.mjs", { tools: ["read", "ghost"] }) },
+      {
+        permissions: [
+          { tool: "all/write", args: { path: "notes/*" }, action: "allow" },
+          { tool: "mcp__all__erase", action: "deny" },
+        ],
+        limits: { tokens: "100k", cost: 0.5 },
+      },
+    ),
+  });
+  const { code, stdout, stderr } = await omega(["plan", folder.path, "--connect", "--json", "--deny", "all/e*"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain('server "all" has no tool "ghost"');
+  const { tools, worstCost } = JSON.parse(stdout);
+  expect(worstCost).toBe(0.5);
+  const decided = Object.fromEntries(tools.map((tool: any) => [tool.name, [tool.unattended, ...tool.decisions]]));
+  expect(decided).toEqual({
+    read: ["offered", { action: "allow", by: "servers.all.tools" }],
+    write: ["offered", { action: "allow", by: "permissions[0]" }, { action: "ask", by: "no rule" }],
+    erase: ["denied", { action: "deny", by: "--deny all/e*" }],
+    list: ["undecided", { action: "ask", by: "no rule" }],
+  });
+  expect(tools.every(({ estimatedTokens }: any) => estimatedTokens > 5)).toBe(true);
+  const text = await omega(["plan", folder.path, "--connect"]);
+  expect(text.stdout).toMatch(/all\/erase +refused +~\d+ tokens +deny by permissions\[1\]/);
+  expect(text.stdout).toContain("tools    2 of 4 offered when nobody can be asked");
 });
 
 test("--match runs the one skill whose trigger is in the text; none or two are invalid, with the list", async () => {

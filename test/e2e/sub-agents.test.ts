@@ -160,11 +160,11 @@ test("an agent that fails or is blocked is an error result; the run goes on", as
 test("refusals of sub-agents count for the run, and end it", async () => {
   await using life = await scripted({
     skill: { ...deep(), permissions: [{ tool: "s/echo", args: { text: "x" }, action: "deny" }] },
-    turns: byTask({ Work: [{ calls: [agent("one")] }], one: [{ calls: [echo("x"), echo("x"), echo("x")] }] }),
+    turns: byTask({ Work: [{ calls: [agent("one")] }], one: Array(3).fill({ calls: [echo("x")] }) }),
   });
   const { code, json } = await life.run();
   expect(code).toBe(4);
-  expect(json).toMatchObject({ outcome: "denied", code: "refused", denials: [{}, {}, {}], turns: 2 });
+  expect(json).toMatchObject({ outcome: "denied", code: "refused", denials: [{}, {}, {}], turns: 4 });
 });
 
 const inner = (more: object = {}) =>
@@ -314,7 +314,7 @@ test("the parent's rules hold within a sub-skill, and its own as well", async ()
   expect(json).toMatchObject({ outcome: "done", denials: [{ tool: "own/echo" }, { tool: "own/echo" }] });
   expect(requestsFor(life.model, "Count")[1]?.results).toMatchObject([
     { text: expect.stringContaining("refused by permissions[0]") },
-    { text: expect.stringContaining("refused by permissions[0]") },
+    { text: expect.stringContaining("refused by count/permissions[0]") },
     { text: "echo: free" },
   ]);
 });

@@ -131,6 +131,23 @@ test("seeded: no input value adds a field, an argument or a template, and nothin
   }
 });
 
+test("a secret input that is a list or an object is one as a whole, and so is each of its longer parts", async () => {
+  using folder = temporaryFolder({
+    "skill.yaml": "description: d\ninputs: { t: { type: object, secret: true } }\n",
+  });
+  const value = '{"user":"me","login":{"word":"hunter2hunter2","pin":123456789}}';
+  const skill = await loadSkill(
+    folder.path,
+    options(folder.path, { inputs: { flags: [`t=${value}`], file: undefined } }),
+  );
+  expect(skill.secrets.list().map((secret) => secret.value)).toEqual([
+    value,
+    '{"word":"hunter2hunter2","pin":123456789}',
+    "hunter2hunter2",
+    "123456789",
+  ]);
+});
+
 test("inputs: flag > file > env > default, by type, and all that is wrong is told at once", async () => {
   using folder = temporaryFolder({
     "skill.yaml":

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { ModelChoice } from "../../src/manifest/skill.ts";
 import { keysFound, locate, openModel } from "../../src/providers/model.ts";
 import { presets } from "../../src/providers/presets.ts";
-import { collect, hasty, question } from "../support/ask.ts";
+import { collect, hasty, open, question } from "../support/ask.ts";
 import { root } from "../support/omega.ts";
 import { wireServer } from "../support/wire-server.ts";
 
@@ -227,4 +227,16 @@ test("a wire is loaded only when a model that speaks it is opened", async () => 
       [],
   );
   expect(statics.filter((line) => !line.startsWith("import type"))).toEqual([]);
+});
+
+test("a key that no header can carry is refused before anything is sent, and not told", async () => {
+  for (const key of ["sk-first-half\nsecond-half", "sk-key-of-“quotes”", "sk-\0key"]) {
+    const error = await open("openai/m", "http://127.0.0.1:9/v1", { apiKey: key }).catch((error: unknown) => error);
+    expect(error).toMatchObject({
+      outcome: "invalid",
+      message: "openai/m: the header authorization cannot be sent with the value it has",
+    });
+    expect(String(error)).not.toContain("sk-");
+  }
+  await open("openai/m", "http://127.0.0.1:9/v1", { apiKey: "sk-with-its-line-end\n" });
 });

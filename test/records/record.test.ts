@@ -35,12 +35,15 @@ for (const umask of [0o000, 0o077, 0o777]) {
   });
 }
 
-test("every string of an event is clean, and its time is a number before all else", () => {
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
+
+test("every string of an event is clean, and its time is a number before all else", async () => {
   using home = temporaryHome();
   const run = runId();
   const record = open(home, run);
   const deep = { "a hunter2hunter2": ["x hunter2hunter2"] };
   record.event({ type: "call", at: "2026-09-01T06:00:00.000Z", arguments: '{"a":"hunter2hunter2"}', deep });
+  await nextTick();
   const [line] = home.lines(`runs/${run}/events.jsonl`);
   expect(Object.keys(line)[0]).toBe("at");
   expect(line).toEqual({
@@ -77,6 +80,7 @@ test("a text is on disk after a second, but no half of a word that may be a secr
   expect(texts()).toEqual(["the key is "]);
   say(record, "hunter2, he said");
   record.event({ type: "turn", turn: 2 });
+  await nextTick();
   expect(texts()).toEqual(["the key is ", "‹TOKEN›, he said"]);
 });
 
@@ -182,4 +186,14 @@ test("a bug is no trouble of the disk: it is thrown on", () => {
   using home = temporaryHome();
   expect(() => home.store.attempt(() => JSON.parse("{"))).toThrow(SyntaxError);
   expect(home.store.isBroken()).toBe(false);
+});
+
+test("a result that cannot be put in its place leaves no draft", async () => {
+  const run = runId();
+  using home = temporaryHome({ [`runs/${run}/result.json/in-the-way`]: "" });
+  const record = open(home, run);
+  await record.end(envelopeOf(run), null);
+  expect(home.names(`runs/${run}`)).toEqual(["events.jsonl", "result.json"]);
+  expect(home.warnings).toHaveLength(1);
+  expect(record.folder()).toBeNull();
 });

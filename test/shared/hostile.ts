@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { controlCharacter, isText, keptIn } from "../support/kept.ts";
 import { modelServer } from "../support/model-server.ts";
 import { root, startOmega } from "../support/omega.ts";
 import { aliveWith, peakMemory, until } from "../support/processes.ts";
@@ -31,16 +32,26 @@ type Ending = {
   peakMb: number;
   alive: number[];
   cleanExit: boolean;
+  /** The names of what lies in omega's home. */
+  kept: string[];
+  /** Those that hold the secret, or a raw control character. */
+  tainted: string[];
   /** What the model was told by the tool. */
   results: string[];
+  /** The server's tools, by their names for the model. */
   offered: string[];
+  /** The model was told the secret. */
+  toldSecret: boolean;
 };
+type Played = Omit<Ending, "results" | "offered" | "toldSecret">;
 
 const program = resolve(root, "../shared/hostile/hostile_stdio.py");
 const SECONDS = 3;
 const AT_ONCE = 5;
 const STARTUP_MARGIN_MS = 12_000;
 const MAX_MB = 250;
+const MAX_RESULT = 100_000;
+const secret = "s3cr3t-canary";
 
 const behaviours: Behaviour[] = spawnSync("python3", [program, "--list"], { encoding: "utf8" })
   .stdout.trim()
@@ -100,6 +111,11 @@ const more: Record<string, (ending: Ending, envelope: any) => void> = {
   "exit-answered": ({ code, results }) => expect({ code, results }).toEqual({ code: 0, results: ["echo: last words"] }),
   "slow-reader": ({ results }) => expect(results[0]).toContain("did not answer tools/call within"),
   "stdin-closed": ({ results }) => expect(results[0]).toContain('server "h"'),
+  "secret-echo": ({ results }) => expect(results).toEqual(["echo: token is ‹HOSTILE_SECRET› ok"]),
+  "big-result": ({ results }) =>
+    expect(results[0]).toMatch(
+      /\[cut: the first 100000 of 8\d{6} bytes; ReadToolOutput \{"id":"1","offset":100000\} reads on\]$/,
+    ),
   "slow-exit": ({ cleanExit }) => expect(cleanExit).toBe(true),
   "slow-call-term": ({ code, ms }, { outcome }) => {
     expect({ code, outcome }).toEqual({ code: 143, outcome: "interrupted" });
@@ -129,13 +145,13 @@ async function play(
   words: (skill: string) => string[],
   env: Record<string, string>,
   input = "",
-): Promise<Omit<Ending, "results" | "offered">> {
+): Promise<Played> {
   const marker = crypto.randomUUID();
   using folder = temporaryFolder();
   const server = {
     command: "python3",
     args: [program, behaviour.name],
-    env: { MARKER: marker, HOSTILE_T: String(SECONDS), HOSTILE_DIR: folder.path, HOSTILE_SECRET: "s3cr3t-canary" },
+    env: { MARKER: marker, HOSTILE_T: String(SECONDS), HOSTILE_DIR: folder.path, HOSTILE_SECRET: secret },
     startupTimeout: `${SECONDS * 2}s`,
     timeout: `${SECONDS}s`,
   };
@@ -167,6 +183,8 @@ async function play(
     peakMb: memory(),
     alive: aliveWith(marker),
     cleanExit: existsSync(folder.file("clean-exit")),
+    kept: keptIn(folder.file("home")).map(({ name }) => name),
+    tainted: taintedIn(folder.file("home")),
   };
 }
 
@@ -184,17 +202,29 @@ async function playRun(behaviour: Behaviour): Promise<Ending> {
   return {
     ...ending,
     results: messages.filter(({ role }) => role === "tool").map(({ content }) => String(content)),
-    offered: (model.requests[0]?.tools ?? []).map((tool: any) => tool.function.name),
+    offered: namesIn(model.requests[0]).filter((name) => name.startsWith("mcp__h__")),
+    toldSecret: JSON.stringify(model.requests).includes(secret),
   };
 }
 
-function keepsThePromises(behaviour: Behaviour, ending: Omit<Ending, "results" | "offered">): void {
+const namesIn = (request: any): string[] => (request?.tools ?? []).map((tool: any) => tool.function.name);
+
+function taintedIn(home: string): string[] {
+  const tainted = keptIn(home).filter(
+    (kept) => kept.bytes.includes(secret) || (isText(kept) && controlCharacter.test(kept.bytes.toString("utf8"))),
+  );
+  return tainted.map(({ name }) => name);
+}
+
+function keepsThePromises(behaviour: Behaviour, ending: Played): void {
   const { code, stdout, stderr, ms, peakMb, alive } = ending;
   expect(alive, "processes left").toEqual([]);
   expect([0, 1, 2, 3, 143], stderr).toContain(code ?? -1);
   expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
   expect(stderr).not.toContain("internal:");
-  expect(stdout + stderr).not.toContain("\x1b");
+  expect(stdout + stderr).not.toMatch(controlCharacter);
+  expect(stdout + stderr).not.toContain(secret);
+  expect(ending.tainted, "files that hold the secret or a control character").toEqual([]);
   expect(ms).toBeLessThan((SECONDS * 3 + 5 + behaviour.slow) * 1000 + STARTUP_MARGIN_MS);
   expect(peakMb).toBeLessThan(MAX_MB);
   if (behaviour.no !== null) expect(stdout).not.toContain(behaviour.no);
@@ -218,11 +248,15 @@ for (const behaviour of chosen) {
     keepsThePromises(behaviour, ending);
     const envelope = JSON.parse(ending.stdout);
     expect(envelope.children.survivors).toEqual([]);
+    expect(ending.kept).toContainEqual(`runs/${envelope.run}/result.json`);
+    expect(ending.kept.filter((name) => name.startsWith("journal/"))).toEqual([]);
     const told = ending.results.join("\n");
     if (behaviour.expect === "work") expect(ending.code).toBe(0);
     if (behaviour.expect === "error") expect(ending.code).toBe(3);
     if (behaviour.text !== null) expect(told).toContain(behaviour.text);
     if (behaviour.no !== null) expect(told).not.toContain(behaviour.no);
+    expect(ending.toldSecret, "the model was told the secret").toBe(false);
+    for (const result of ending.results) expect(result.length).toBeLessThan(MAX_RESULT + 200);
     more[behaviour.name]?.(ending, envelope);
   });
 }

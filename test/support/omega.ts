@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 export const root = resolve(import.meta.dir, "../..");
 export const bin = (name: string) => resolve(root, "node_modules/.bin", name);
 
-const argv =
+export const argv =
   process.env["OMEGA_UNDER_TEST"] === "deno"
     ? [bin("deno"), "run", "-A", "--quiet", resolve(root, "src/main.ts")]
     : [resolve(root, "dist/omega")];

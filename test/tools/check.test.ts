@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createCheck } from "../../src/tools/check.ts";
+import { surelyFits } from "../../src/tools/quick-check.ts";
 import { isSafePattern } from "../../src/tools/safe-pattern.ts";
 
 async function check(schema: object, value: unknown): Promise<{ wrong: string[]; warnings: string[]; ms: number }> {
@@ -79,7 +80,7 @@ const unchecked: [string, object][] = [
     { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }, properties: { a: { $ref: "#/$defs/a" } } },
   ],
   ["a pattern that does not parse", { properties: { a: { pattern: "^(?<" } } }],
-  ["five thousand levels", nested(5_000, (inner) => ({ properties: { a: inner } }))],
+  ["five thousand levels", nested(5_000, (inner) => ({ properties: { a: inner }, minProperties: 0 }))],
   ["references that double forty times", { $defs: laughs, properties: { a: { $ref: "#/$defs/l39" } } }],
 ];
 for (const [what, schema] of unchecked) {
@@ -125,4 +126,37 @@ test("usual patterns are taken as safe", () => {
 test("a long text is checked without its patterns", async () => {
   const schema = { properties: { a: { pattern: "^b" }, n: { type: "number" } } };
   expect((await check(schema, { a: "a".repeat(10_000), n: "x" })).wrong).toEqual(["/n: must be number"]);
+});
+
+test("seeded: what the quick check takes for sure, the real checker takes too", async () => {
+  const { Errors } = await import("typebox/schema");
+  let state = 20261118;
+  const random = (below: number): number => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return Math.floor((state / 2147483648) * below);
+  };
+  const types = ["object", "array", "string", "number", "integer", "boolean", "null", "strng", ["string", "null"]];
+  const schema = (depth: number): any => ({
+    ...(random(4) > 0 && { type: types[random(types.length)] }),
+    ...(random(3) === 0 && depth > 0 && { properties: { a: schema(depth - 1), b: schema(depth - 1) } }),
+    ...(random(4) === 0 && { required: random(9) ? ["a"] : "a" }),
+    ...(random(4) === 0 && { additionalProperties: [true, false, {}][random(3)] }),
+    ...(random(5) === 0 && depth > 0 && { items: schema(depth - 1) }),
+    ...(random(6) === 0 && { enum: ["x", 1, null] }),
+    ...(random(8) === 0 && { minLength: 2 }),
+    ...(random(5) === 0 && { description: "d" }),
+  });
+  const value = (depth: number): unknown => {
+    const one = ["x", "", 1, 1.5, true, null][random(6)];
+    if (depth === 0) return one;
+    return [one, { a: value(depth - 1) }, { a: value(depth - 1), c: one }, [value(depth - 1)], {}, []][random(6)];
+  };
+  let sure = 0;
+  for (let round = 0; round < 20_000; round++) {
+    const [s, v] = [schema(3), value(3)];
+    if (!surelyFits(s, v)) continue;
+    sure++;
+    expect(Errors(s, v)[1], JSON.stringify([s, v])).toEqual([]);
+  }
+  expect(sure).toBeGreaterThan(2_000);
 });

@@ -40,7 +40,7 @@ export function readSkillFile({ dir, file, kept }: SkillFolder): BuiltIn | undef
       const inside = relative(dir, join(dir, String(path)));
       if (!mayRead(inside)) return errorResult(`${path} is not a file of this skill for you to read`);
       try {
-        return textResult((await readInside(dir, inside)).text);
+        return textResult(readInside(dir, inside).text);
       } catch (error) {
         if (error instanceof OmegaError) return errorResult(error.message);
         throw error;
