@@ -76,6 +76,18 @@ test("an empty answer is failed/empty", async () => {
   expect(json).toMatchObject({ outcome: "failed", code: "empty", turns: 2, toolCalls: 1 });
 });
 
+test("done without a word is not taken: the model is asked for its answer, and a last turn without one is the limit", async () => {
+  await using life = await scripted({
+    wire: "anthropic",
+    turns: [finish("done", " "), finish("done", "Two commits.")],
+  });
+  const { json } = await life.run();
+  expect(json).toMatchObject({ outcome: "done", text: "Two commits.", turns: 2 });
+  expect(life.model.asked(1).results).toMatchObject([{ text: expect.stringContaining("not taken"), isError: true }]);
+  await using mute = await scripted({ turns: () => finish("done", "") });
+  expect((await mute.run(["--limit", "turns=2"])).json).toMatchObject({ outcome: "limit", code: "turns", turns: 2 });
+});
+
 test("an answer that is cut by its length, and again when it goes on, is failed/truncated, with what there is of it", async () => {
   const cut = (text: string) => ({ text, finish: "length" });
   await using life = await scripted({ wire: "anthropic", turns: [cut("Once upon "), cut("a time")] });
