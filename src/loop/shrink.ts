@@ -1,6 +1,7 @@
 // A conversation that is longer than the model's context: its oldest large outputs are put aside, to be read again if wanted.
 
 import { type Message, textOf } from "../conversation.ts";
+import { plain } from "../terminal.ts";
 import type { Keep } from "../tools/cut.ts";
 
 const LARGE = 2_000;
@@ -14,7 +15,7 @@ export function shrink(messages: Message[], keep: Keep): number {
     if (freed >= goal) break;
     const size = sizes[index] ?? 0;
     if (message.role !== "tool" || size <= LARGE) continue;
-    const id = keep(textOf(message.result.content));
+    const id = keep(plain(textOf(message.result.content)));
     const where = id === undefined ? "call the tool again if you need it" : `ReadToolOutput {"id":"${id}"} opens it`;
     const text = `[an output of ${size} characters, put aside to make room; ${where}]`;
     messages[index] = { ...message, result: { ...message.result, content: [{ type: "text", text }] } };

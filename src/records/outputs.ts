@@ -17,7 +17,7 @@ export type Outputs = {
   read(id: string, offset: number, length: number): Page | undefined;
 };
 
-export function openOutputs(folder: string, { clean, store }: { clean: Clean; store: Store }): Outputs {
+export function openOutputs(folder: string, { redact, store }: { redact: Clean; store: Store }): Outputs {
   let kept = 0;
   const fileOf = (id: string) => join(folder, `${id}.txt`);
   return {
@@ -25,7 +25,7 @@ export function openOutputs(folder: string, { clean, store }: { clean: Clean; st
       return store.attempt(() => {
         const id = String(kept + 1);
         makeFolder(folder);
-        writeFile(fileOf(id), clean(text));
+        writeFile(fileOf(id), redact(text));
         kept++;
         return id;
       });

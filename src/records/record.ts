@@ -36,19 +36,21 @@ export type RunRecord = {
   end(envelope: RecordedEnvelope, file: string | null): Promise<void>;
 };
 
+/** `redact`: without secrets, and nothing else changed. What a model reads on must be what it began to read. */
 export type RecordOptions = {
   clean: Clean;
+  redact: Clean;
   store: Store;
   /** A place of its own for a run that is not to be listed. */
   unlisted?: string | undefined;
 };
 
-export function openRecord(run: string, { clean, store, unlisted }: RecordOptions): RunRecord {
+export function openRecord(run: string, { clean, redact, store, unlisted }: RecordOptions): RunRecord {
   const folder = unlisted ?? runFolder(run);
   store.attempt(() => makeFolder(folder));
   const log = openEventLog(join(folder, "events.jsonl"), { clean, store });
   const tape = openLines(join(folder, CASSETTE), store);
-  const outputs = openOutputs(join(folder, "outputs"), { clean, store });
+  const outputs = openOutputs(join(folder, "outputs"), { redact, store });
   return {
     folder: () => (store.isBroken() ? null : folder),
     event: log.event,

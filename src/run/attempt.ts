@@ -103,13 +103,14 @@ async function openServers(skill: Skill, { clock, agent }: Means, scope: Scope) 
 /** What a model gets to see: no secrets, and not more than it may. */
 function shapes({ limits }: Skill, { secrets, keep }: Scope) {
   return {
-    shape(result: ToolResult): ToolResult {
+    shape(result: ToolResult, whole: boolean): ToolResult {
       const content = result.content.map((part) => {
         if (part.type === "text") return { ...part, text: secrets.redact(part.text) };
         const isClean = [part.data, part.mimeType].every((text) => secrets.redact(text) === text);
         return isClean ? part : { type: "text" as const, text: "[a picture that holds a secret]" };
       });
-      return cutResult({ ...result, content }, limits.toolOutput, keep);
+      const shaped = { ...result, content };
+      return whole ? shaped : cutResult(shaped, limits.toolOutput, keep);
     },
     shapeName: secrets.redact,
     shapeDefinition: (definition: ToolDefinition): ToolDefinition => ({

@@ -109,7 +109,8 @@ async function* story(
   over.defer(children.forget);
   tally.children = children.summary;
   const unlisted = options.leavesRecord === false ? temporaryFolder(over) : undefined;
-  const record = openRecord(run, { clean, store: unlisted === undefined ? store : openStore(warn), unlisted });
+  const recordStore = unlisted === undefined ? store : openStore(warn);
+  const record = openRecord(run, { clean, redact: secrets.redact, store: recordStore, unlisted });
   tally.record = record.folder;
   watch.keepIn(record);
   const deck = openDeck({

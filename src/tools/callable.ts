@@ -11,6 +11,8 @@ export type Callable = {
   check: Check;
   /** Needs no permission. */
   isFree: boolean;
+  /** Its results must not be cut. */
+  isPaged: boolean;
   /** `args` have been checked. */
   call(args: Params, signal: AbortSignal): Promise<CallResult>;
 };
@@ -23,6 +25,7 @@ export function callable(connection: Connection, tool: ServerTool, warn: Warn): 
   return {
     check: createCheck(tool.inputSchema, `the input schema of ${origin}`, warn),
     isFree: false,
+    isPaged: false,
     async call(args, signal) {
       const result = await connection.call(tool.name, args, signal);
       return checkOutput && !result.isError ? await checked(result, checkOutput, origin, warn) : result;
@@ -35,6 +38,7 @@ export function builtInCallable(builtIn: BuiltIn, warn: Warn): Callable {
   return {
     check: createCheck(definition.inputSchema as Params, `the input schema of ${definition.name}`, warn),
     isFree: consent === undefined,
+    isPaged: builtIn.isPaged ?? false,
     call: async (args, signal) => ({ ...(await builtIn.call(args, signal)), answer: undefined }),
   };
 }

@@ -2,6 +2,7 @@
 // large is named instead.
 
 import type { ToolResult } from "../conversation.ts";
+import { plain } from "../terminal.ts";
 
 /** The largest picture that every provider takes, in characters of base64. */
 const MAX_IMAGE = 5_000_000;
@@ -23,14 +24,17 @@ export function cutResult(result: ToolResult, maxBytes: number, keep: Keep): Too
       return part;
     }
     isCut = true;
-    const text = cutText(part.text, size, left, keep);
-    left = 0;
+    const text = cutText(plain(part.text), left, keep);
+    left -= Math.min(left, Buffer.byteLength(text));
     return { type: "text" as const, text };
   });
   return isCut ? { ...result, content } : result;
 }
 
-function cutText(text: string, size: number, maxBytes: number, keep: Keep): string {
+/** What is kept is plain: it lies on disk, and somebody may print it. What was shown is its beginning, byte for byte. */
+function cutText(text: string, maxBytes: number, keep: Keep): string {
+  const size = Buffer.byteLength(text);
+  if (size <= maxBytes) return text;
   const head = beginning(text, maxBytes);
   const shown = Buffer.byteLength(head);
   const id = keep(text);

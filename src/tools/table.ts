@@ -40,8 +40,8 @@ export type Undecided = { origin: string; by: string };
 
 export type TableOptions = {
   permits: Permits;
-  /** What the model gets to see of a result. */
-  shape(result: ToolResult): ToolResult;
+  /** What the model gets to see of a result; of one that is `whole`, all of it. */
+  shape(result: ToolResult, whole: boolean): ToolResult;
   /** What the model gets to see of a tool's name; the one that makes it safe comes after it. */
   shapeName(name: string): string;
   /** What the model gets to see of a definition. */
@@ -133,9 +133,9 @@ export function toolTable(connections: readonly Connection[], options: TableOpti
       originOf: (name) => find(name)?.definition.origin ?? name,
       async call(name, argumentsText, signal) {
         const entry = find(name);
-        if (entry) return shape(await untilAborted(call(entry, argumentsText, signal), signal));
+        if (entry) return shape(await untilAborted(call(entry, argumentsText, signal), signal), entry.isPaged);
         const known = [...offered.filter(isWanted).map((each) => each.name), ...own.keys()];
-        return shape(errorResult(`there is no tool ${name}${didYouMean(name, known)}`));
+        return shape(errorResult(`there is no tool ${name}${didYouMean(name, known)}`), false);
       },
       halt: permits.halt,
     };

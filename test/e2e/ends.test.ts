@@ -49,6 +49,20 @@ test("overlap: wait begins when the other run has ended, even by kill -9", async
   await first.result;
 });
 
+test("overlap: wait lasts no longer than a run may take, and a signal ends it", async () => {
+  const { life, first } = await held("wait");
+  await using _ = life;
+  const { code, json } = await life.run(["--limit", "time=300ms"]);
+  expect(code).toBe(75);
+  expect(json).toMatchObject({ outcome: "unavailable", code: "overlap", ...nothingBegan });
+  const second = life.start(["--json"]);
+  expect(await until(() => second.said().includes("waiting for its end"), 20_000)).toBe(true);
+  second.child.kill("SIGINT");
+  expect((await second.result).json).toMatchObject({ outcome: "interrupted", exitCode: 130, ...nothingBegan });
+  first.child.kill("SIGTERM");
+  expect((await first.result).code).toBe(143);
+});
+
 for (const [signal, exit] of [
   ["SIGHUP", 129],
   ["SIGINT", 130],
@@ -94,6 +108,9 @@ for (const told of ["its guardian", "omega sweep"]) {
     });
     const { child, result } = life.start(["--json"]);
     expect(await life.isReady()).toBe(true);
+    const [run = ""] = life.names("home/runs");
+    // A call begins while the answer still goes on.
+    expect(await until(() => life.read(`home/runs/${run}/events.jsonl`).includes('"type":"usage"'), 20_000)).toBe(true);
     if (told === "omega sweep") {
       const guardians = aliveWith(`OMEGA_HOME=${life.file("home")}`).filter((pid) => pid !== child.pid);
       for (const pid of guardians) process.kill(pid, "SIGKILL");
@@ -101,7 +118,6 @@ for (const told of ["its guardian", "omega sweep"]) {
     child.kill("SIGKILL");
     expect(await result).toMatchObject({ code: null, signal: "SIGKILL", stdout: "" });
     if (told === "omega sweep") await omega(["sweep"], { env: { OMEGA_HOME: life.file("home") } });
-    const [run = ""] = life.names("home/runs");
     expect(await until(() => life.names(`home/runs/${run}`).includes("result.json"), 20_000)).toBe(true);
     expect(await until(() => life.names("home/journal").length === 0, 20_000)).toBe(true);
     expect(life.alive()).toEqual([]);

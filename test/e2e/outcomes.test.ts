@@ -76,6 +76,18 @@ test("an empty answer is failed/empty", async () => {
   expect(json).toMatchObject({ outcome: "failed", code: "empty", turns: 2, toolCalls: 1 });
 });
 
+test("done without a word is not taken: the model is asked for its answer, and a last turn without one is the limit", async () => {
+  await using life = await scripted({
+    wire: "anthropic",
+    turns: [finish("done", " "), finish("done", "Two commits.")],
+  });
+  const { json } = await life.run();
+  expect(json).toMatchObject({ outcome: "done", text: "Two commits.", turns: 2 });
+  expect(life.model.asked(1).results).toMatchObject([{ text: expect.stringContaining("not taken"), isError: true }]);
+  await using mute = await scripted({ turns: () => finish("done", "") });
+  expect((await mute.run(["--limit", "turns=2"])).json).toMatchObject({ outcome: "limit", code: "turns", turns: 2 });
+});
+
 test("an answer that is cut by its length, and again when it goes on, is failed/truncated, with what there is of it", async () => {
   const cut = (text: string) => ({ text, finish: "length" });
   await using life = await scripted({ wire: "anthropic", turns: [cut("Once upon "), cut("a time")] });
@@ -274,4 +286,19 @@ test("a wait that the run has no time for is not begun, and told as retryAfterMs
   expect(code).toBe(75);
   expect(json).toMatchObject({ outcome: "unavailable", code: "model", retryable: true, retryAfterMs: 7_200_000 });
   expect(life.model.requests).toHaveLength(1);
+});
+
+test("a model that is unavailable gives way to its fallback, which is named in the envelope", async () => {
+  await using life = await scripted({
+    wire: "anthropic",
+    model: { fallbacks: ["openai/other"] },
+    turns: (_, { wire, results }) => {
+      if (wire === "anthropic" && results.length > 0) return { status: 529, retryAfter: 0 };
+      return results.length > 0 ? { text: `Went on: ${results.map(({ text }) => text)}` } : { calls: [echo("a")] };
+    },
+  });
+  const { code, json } = await life.run([], { env: life.model.env("openai") });
+  expect(code).toBe(0);
+  expect(json).toMatchObject({ outcome: "done", model: "openai/other", text: "Went on: echo: a", turns: 2 });
+  expect(json.warnings.join()).toContain("went on with openai/other: anthropic/m answered 529");
 });

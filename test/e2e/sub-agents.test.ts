@@ -276,6 +276,27 @@ for (const [what, more, turns, said, isError] of endings) {
   });
 }
 
+test("a sub-skill may have a model of its own, and the checks of the run see that it was called", async () => {
+  await using life = await scripted({
+    wire: "anthropic",
+    skill: {
+      skills: ["count"],
+      ...deep(),
+      expect: [{ tool: "skill__count" }, { tool: "agent", min: 1, max: 1 }, { tool: "s/echo" }],
+    },
+    files: withSub({ model: "openai/small" }),
+    turns: byTask({
+      Work: [{ calls: [count(), agent("echo it")] }, { text: "{results}" }],
+      echo: [{ calls: [echo("a")] }, { text: "echoed" }],
+      Count: [{ text: "3 words" }],
+    }),
+  });
+  const { json } = await life.run([], { env: life.model.env("openai") });
+  expect(json).toMatchObject({ outcome: "done", model: "anthropic/m", text: "3 words | echoed" });
+  expect(json.checks.map(({ found }: { found: string }) => found)).toEqual(Array(3).fill("1 sent, 1 succeeded"));
+  expect(requestsFor(life.model, "Count")).toMatchObject([{ wire: "openai", model: "small" }]);
+});
+
 test("the parent's rules hold within a sub-skill, and its own as well", async () => {
   await using life = await scripted({
     wire: "openai",

@@ -74,7 +74,7 @@ test("to look at a home that has no history does not make one", async () => {
 test("with a broken history the record is whole, and there is one warning", async () => {
   using home = temporaryHome({ "history.db": "this is no database ".repeat(1_000) });
   const run = runId();
-  const record = openRecord(run, { clean, store: home.store });
+  const record = openRecord(run, { clean, redact: clean, store: home.store });
   await record.end(envelopeOf(run), null);
   expect(record.folder()).toBe(home.file(`runs/${run}`));
   expect(home.json(`runs/${run}/result.json`).outcome).toBe("done");
@@ -87,7 +87,7 @@ test("with a history that another holds for ever the run ends, with one warning"
   using other = new DatabaseSync(home.file("history.db"));
   other.exec("BEGIN IMMEDIATE");
   const run = runId();
-  const record = openRecord(run, { clean, store: home.store });
+  const record = openRecord(run, { clean, redact: clean, store: home.store });
   await record.end(envelopeOf(run), null);
   expect(home.json(`runs/${run}/result.json`).outcome).toBe("done");
   expect(home.warnings).toEqual([expect.stringContaining("database is locked")]);

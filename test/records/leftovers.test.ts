@@ -154,7 +154,7 @@ test("the journal keeps a run until its record is written, if it is asked to", a
   const { store, warnings } = home;
   const run = runId();
   const children = await openChildren(run, (message) => warnings.push(message), { store, keepJournal: true });
-  const record = openRecord(run, { clean: (text) => text, store });
+  const record = openRecord(run, { clean: String, redact: String, store });
   await children[Symbol.asyncDispose]();
   expect(home.names("journal")).toEqual([run]);
   await record.end(envelopeOf(run), null);
@@ -182,7 +182,7 @@ test("a home that cannot be written is one warning for journal, record and audit
   const { store, warnings } = home;
   const run = runId();
   const children = await openChildren(run, (message) => warnings.push(message), { store, keepJournal: true });
-  const record = openRecord(run, { clean: (text) => text, store });
+  const record = openRecord(run, { clean: String, redact: String, store });
   record.event({ type: "turn", turn: 1 });
   await children[Symbol.asyncDispose]();
   await record.end(envelopeOf(run), null);

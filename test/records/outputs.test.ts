@@ -9,7 +9,7 @@ const text = "aäö€😀 and more: äöü€😀".repeat(7);
 const total = Buffer.byteLength(text);
 
 function keep(home: ReturnType<typeof temporaryHome>): Outputs {
-  const outputs = openOutputs(home.file("outputs"), { clean: (text) => text, store: home.store });
+  const outputs = openOutputs(home.file("outputs"), { redact: (text) => text, store: home.store });
   expect(outputs.keep(text)).toBe("1");
   return outputs;
 }
@@ -60,7 +60,7 @@ test("only what this run has kept can be read", () => {
 
 test("an empty output is kept and read", () => {
   using home = temporaryHome();
-  const outputs = openOutputs(home.file("outputs"), { clean: () => "", store: home.store });
+  const outputs = openOutputs(home.file("outputs"), { redact: () => "", store: home.store });
   expect(outputs.keep("all of it secret")).toBe("1");
   expect(outputs.read("1", 0, 10)).toEqual({ text: "", total: 0, next: undefined });
 });

@@ -8,7 +8,7 @@ import { envelopeOf, runId, temporaryHome } from "../support/homes.ts";
 
 const clean = (text: string) => text.replaceAll("hunter2hunter2", "‹TOKEN›");
 type Home = ReturnType<typeof temporaryHome>;
-const open = (home: Home, run = runId()): RunRecord => openRecord(run, { clean, store: home.store });
+const open = (home: Home, run = runId()): RunRecord => openRecord(run, { clean, redact: clean, store: home.store });
 const say = (record: RunRecord, text: string, more: object = {}) =>
   record.event({ type: "text", turn: 1, text, ...more });
 

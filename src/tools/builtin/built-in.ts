@@ -8,6 +8,8 @@ export type BuiltIn = {
   isOffered?(): boolean;
   /** Rules on its name decide over it; where none does, the manifest's own field is the consent, named here. */
   consent?: string;
+  /** Its results are never too long, and say themselves where they go on. */
+  isPaged?: true;
   /** `args` fit the definition's schema. */
   call(args: Params, signal: AbortSignal): Promise<ToolResult>;
 };

@@ -19,6 +19,7 @@ export function readToolOutput(readPage: ReadPage, isOffered: () => boolean, max
       ["id"],
     ),
     isOffered,
+    isPaged: true,
     async call({ id, offset = 0, length = maxBytes }) {
       const page = readPage(String(id), Number(offset), Math.min(Number(length), maxBytes));
       if (!page) return errorResult(`there is no kept output ${JSON.stringify(id)}`);
