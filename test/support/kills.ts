@@ -60,7 +60,10 @@ export async function killOnce(kill: Kill): Promise<Killed> {
   expect(next.code, next.stderr).toBe(0);
   const after = lookAt(life, story);
 
-  expect(left(life), story).toEqual(nothing);
+  // An entry that was made a moment before the kill, and not yet written: nothing had been started, and a later start, in
+  // a minute, forgets it.
+  const journal = life.journal().filter((run) => readFileSync(life.file(`home/journal/${run}`), "utf8") !== "");
+  expect({ ...left(life), journal }, story).toEqual(nothing);
   expectOneEnd(life, after, story);
   const [run] = after.runs.filter((name) => name !== JSON.parse(next.stdout).run);
   const moment = isOver
