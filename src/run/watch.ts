@@ -85,7 +85,8 @@ export function openWatch(tally: Tally): Watch {
       await record?.end(shown(envelope), file);
       // What has broken just now is told as well.
       for (const each of late()) yield* event(each);
-      return shown({ ...envelope, warnings: tally.warnings, record: tally.record() });
+      // A path must be found again: it stays as it is.
+      return { ...shown({ ...envelope, warnings: tally.warnings }), record: tally.record() };
     },
   };
 }

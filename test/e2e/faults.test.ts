@@ -188,6 +188,14 @@ test("a server that dies in a call is told in the record: its end, its last word
   ]);
 });
 
+test("a server that floods its output and its stderr is done, and the record of it stays small", async () => {
+  await using played = await play(oneCall, { server: fixtureServer("floods.mjs") });
+  expectEnd(played, 0, "done", null);
+  const size = keptIn(`${played.home}/runs`).reduce((sum, { bytes }) => sum + bytes.length, 0);
+  expect(size).toBeLessThan(100_000);
+  expect(await Bun.file(`${played.envelope.record}/stderr/s.log`).exists()).toBe(true);
+});
+
 test("checks that hold overrule the death of a server", async () => {
   const server = fixtureServer("dies-in-call.mjs");
   const skill = { expect: [{ command: ["true"] }] };

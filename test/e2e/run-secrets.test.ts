@@ -5,7 +5,14 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { type Canaries, canariesOf, leaksIn, places, shapeNames } from "../support/canaries.ts";
 import { controlCharacter, isText, keptIn } from "../support/kept.ts";
-import { type ModelServer, modelServer, type Script, type ScriptedTurn } from "../support/model-server.ts";
+import {
+  type ModelServer,
+  modelServer,
+  type Script,
+  type ScriptedTurn,
+  scriptedKey,
+  type WireName,
+} from "../support/model-server.ts";
 import { omega, type Result } from "../support/omega.ts";
 import { fixture, fixtureServer, manifest } from "../support/skills.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -24,8 +31,10 @@ async function play(
     skill?: object;
     keyFrom?: "manifest" | "environment";
     under?: string[];
+    wire?: WireName;
   } = {},
 ): Promise<Told & AsyncDisposable> {
+  const { wire = "openai-chat", keyFrom = "manifest" } = more;
   const model = await modelServer(script);
   const folder = temporaryFolder({ "secret.txt": `${canaries.file}\n` });
   mkdirSync(folder.file("work"));
@@ -42,15 +51,15 @@ async function play(
       FROM_INPUT: "{{ inputs.secret }}",
     },
   };
-  await Bun.write(file("work/known.json"), JSON.stringify([...places.map((place) => canaries[place])]));
+  await Bun.write(file("work/known.json"), JSON.stringify(secretsOf(canaries)));
   const skill = {
     inputs: { secret: { type: "string", secret: true, env: "CANARY_INPUT" } },
     permissions: [{ tool: "s/denied", action: "deny" }],
     model: {
-      name: "openai-chat/m",
+      name: `${wire}/m`,
       price: { input: 3, output: 15 },
       headers: { "x-login": "${CANARY_HEADER}" },
-      ...(more.keyFrom !== "environment" && { apiKey: "${CANARY_PROVIDER}" }),
+      ...(keyFrom === "manifest" && { apiKey: "${CANARY_PROVIDER}" }),
     },
     workdir: file("work"),
     ...more.skill,
@@ -59,8 +68,7 @@ async function play(
   const result = await omega(["run", file("skill"), ...(more.flags ?? [])], {
     env: {
       OMEGA_HOME: file("home"),
-      OPENAI_BASE_URL: model.url,
-      ...(more.keyFrom === "environment" && { OPENAI_API_KEY: canaries.key }),
+      ...addressOf(model, wire, keyFrom === "environment" ? canaries.key : ""),
       CANARY_TOKEN: canaries.env,
       CANARY_AUTH: canaries.args,
       CANARY_INPUT: canaries.input,
@@ -79,11 +87,18 @@ async function play(
   };
 }
 
+/** The variables of a provider, with this key in the place of the scripted one; an empty one is none. */
+function addressOf(model: ModelServer, wire: WireName, key: string): Record<string, string> {
+  const variables = Object.entries(model.env(wire));
+  return Object.fromEntries(variables.map(([name, value]) => [name, value === scriptedKey ? key : value]));
+}
+
 /** What a model is told by others than itself. */
 function toldToModel({ requests }: ModelServer): string {
+  const isOwn = ({ role, type }: any) => ["assistant", "model"].includes(role) || type === "function_call";
   return requests
-    .map(({ messages, tools, ...rest }) =>
-      JSON.stringify([messages.filter(({ role }: any) => role !== "assistant"), tools, rest]),
+    .map(({ messages = [], contents = [], input = [], ...rest }) =>
+      JSON.stringify([[...messages, ...contents, ...input].filter((each) => !isOwn(each)), rest]),
     )
     .join("\n");
 }
@@ -198,14 +213,26 @@ for (const shape of shapeNames) {
     ],
   ];
 
-  for (const [what, script, code, more] of failures) {
+  for (const [index, [what, script, code, more]] of failures.entries()) {
     test(`${what}: secrets of the shape "${shape}" are hidden`, async () => {
-      for (const flags of [["-v"], ["--json"]]) {
+      // Each failure meets every format with one shape or another.
+      const turn = index + shapeNames.indexOf(shape);
+      for (const flags of [formats[turn % 4] ?? [], formats[(turn + 2) % 4] ?? []]) {
         await using told = await play(canaries, script, { flags, keyFrom: "environment", ...more });
         expect(told.code, told.stderr).toBe(code);
         expect(leaks(told, canaries)).toEqual([]);
         expect(rawControls(told)).toEqual([]);
       }
+    });
+  }
+
+  for (const wire of ["openai", "anthropic", "google"] as const) {
+    test(`${wire}: a good run tells its model no secret of the shape "${shape}"`, async () => {
+      await using told = await play(canaries, thorough(canaries, true), { wire, keyFrom: "environment" });
+      expect(told.code, told.stderr).toBe(0);
+      expect(told.model.requests).toHaveLength(8);
+      expect(toldToModel(told.model)).toContain("‹LITERAL_PASSWORD›");
+      expect(leaks(told, canaries)).toEqual([]);
     });
   }
 

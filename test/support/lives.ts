@@ -9,8 +9,8 @@ import { temporaryFolder } from "./temporary.ts";
 
 const oneCall = "[{ calls: [{ tool: it/echo, arguments: { text: x } }] }, { text: done }]";
 
-/** A skill with one server, `it`, whose tool `echo` is called once. */
-export function openLife(server: object) {
+/** A skill with one server, `it`, whose tool `echo` is called once, unless other turns are given. */
+export function openLife(server: object, { turns = oneCall, skill = {} }: { turns?: string; skill?: object } = {}) {
   const word = crypto.randomUUID();
   const folder = temporaryFolder();
   const { file } = folder;
@@ -18,8 +18,11 @@ export function openLife(server: object) {
   const entries = (name: string) => (existsSync(file(name)) ? readdirSync(file(name)) : []);
   mkdirSync(file("tmp"));
   mkdirSync(file("skill"));
-  writeFileSync(file("skill/skill.yaml"), manifest({ it: { ...server, env } }, { model: "replay/turns.yaml" }));
-  writeFileSync(file("skill/turns.yaml"), `turns: ${oneCall}`);
+  writeFileSync(
+    file("skill/skill.yaml"),
+    manifest({ it: { ...server, env } }, { model: "replay/turns.yaml", ...skill }),
+  );
+  writeFileSync(file("skill/turns.yaml"), `turns: ${turns}`);
   return {
     ...folder,
     start: (options: Options = {}) =>
