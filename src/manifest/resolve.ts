@@ -121,7 +121,7 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     expect,
     skills: checked.skills,
     overlap: manifest.overlap,
-    auditRequired: manifest.audit === "required",
+    auditRequired: requiresAudit(checked),
     secrets,
     warnings: [...checked.warnings, ...allowed.warnings, ...warnings, ...shortSecrets(secrets)],
   };
@@ -171,6 +171,11 @@ function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptions, fi
 
 function fileIn(value: unknown): string | undefined {
   return isValues(value) && typeof value["file"] === "string" ? value["file"] : undefined;
+}
+
+/** A sub-skill's calls stand in the audit of the run. */
+function requiresAudit({ manifest, skills }: CheckedSkill): boolean {
+  return manifest.audit === "required" || skills.some(requiresAudit);
 }
 
 type DeclaredSchema = NonNullable<CheckedSkill["manifest"]["output"]>["schema"];

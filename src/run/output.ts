@@ -1,20 +1,32 @@
 // The answer, written to its file: all of it or nothing. With the modes that the caller's umask gives, for it is the
 // caller's file.
 
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import { OmegaError, systemCode } from "../errors.ts";
+import { randomWord } from "./envelope.ts";
 
 export function writeOutput(workdir: string, file: string, text: string): void {
   const path = resolve(workdir, file);
   const whole = text.endsWith("\n") ? text : `${text}\n`;
-  const draft = `${path}.${process.pid}.omega`;
+  const draft = `${path}.${randomWord()}.omega`;
   try {
     mkdirSync(dirname(path), { recursive: true });
     const there = statSync(path, { throwIfNoEntry: false });
     // A pipe, or /dev/null: to put a file in its place would break it for everybody.
     if (there && !there.isFile() && !there.isDirectory()) {
-      writeFileSync(path, whole);
+      writeTo(path, whole);
       return;
     }
     writeFileSync(draft, whole, { flag: "wx", ...(there && { mode: there.mode }) });
@@ -29,5 +41,16 @@ export function writeOutput(workdir: string, file: string, text: string): void {
       hint: "check output.file and the rights of its folder; the answer is in the envelope and in the record",
       cause,
     });
+  }
+}
+
+/** A pipe that nobody reads must not hold the run: without a reader, or when it is full, this fails. */
+function writeTo(path: string, text: string): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  try {
+    const bytes = Buffer.from(text);
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -113,6 +113,13 @@ test("what is no regular file is written to, not replaced", async () => {
   expect(statSync(life.file("pipe")).isFIFO()).toBe(true);
 });
 
+test("a pipe that nobody reads does not hold the run: failed as output-file", async () => {
+  await using life = await scripted({ turns: [answer] });
+  Bun.spawnSync(["mkfifo", life.file("pipe")]);
+  const { code, json } = await life.run(["--output", life.file("pipe")]);
+  expect({ code, word: json.code }).toEqual({ code: 1, word: "output-file" });
+});
+
 test("an output that was cut is read on, page by page, to its last byte", async () => {
   const long = `é${"0123456789".repeat(30)}ü`;
   const read = (more: object) => ({ name: "ReadToolOutput", arguments: { id: "1", ...more } });
@@ -224,7 +231,7 @@ test("the record holds the events, the result, what servers said, and a row in t
   });
   const { json } = await life.run();
   expect(json.record).toBe(life.file(`home/runs/${json.run}`));
-  expect(life.names(`home/runs/${json.run}`)).toEqual(["events.jsonl", "result.json", "stderr"]);
+  expect(life.names(`home/runs/${json.run}`)).toEqual(["cassette.jsonl", "events.jsonl", "result.json", "stderr"]);
   expect(JSON.parse(life.read(`home/runs/${json.run}/result.json`))).toEqual(json);
   expect(life.read(`home/runs/${json.run}/stderr/s.log`)).toBe("hello from stderr\n");
   expect(life.events(json).map(({ type }) => type)).toEqual([
