@@ -51,6 +51,9 @@ export async function main(words: readonly string[], table: Commands): Promise<v
     process.exitCode = code;
   } catch (error) {
     await tellError(error, verbose);
+    const { refusedEnvelope } = await import("./cli/refused-run.ts");
+    const due = refusedEnvelope(ours, error);
+    if (due !== undefined) process.stdout.write(`${due}\n`);
   } finally {
     lifetime[Symbol.dispose]();
   }

@@ -13,7 +13,7 @@ const mistakes: [string[], string][] = [
   [["run", "x", "--modle", "a/b"], 'no flag --modle; did you mean "--model"?'],
   [["run", "x", "--no-model"], "no flag --no-model"],
   [["run", "x", "--model"], "--model needs a value"],
-  [["run", "x", "--model", "--json"], "--model needs a value"],
+  [["run", "x", "--model", "--quiet"], "--model needs a value"],
   [["run", "x", "--json=yes"], "--json takes no value"],
   [["run", "x", "--format", "jsno"], '--format takes text, json, stream-json, not "jsno"; did you mean "json"?'],
   [["run"], "Missing required positional argument: SKILL"],
@@ -27,6 +27,26 @@ for (const [words, message] of mistakes) {
     expect(stderr).not.toContain("    at ");
   });
 }
+
+test("a run that is refused for its command line has an envelope for who asks for JSON", async () => {
+  for (const [words, read] of [
+    [["run", "x", "--json", "--modle", "a/b"], (text: string) => text],
+    [
+      ["run", "x", "--format", "stream-json", "--limit", "turns=many"],
+      (text: string) => text.trim().split("\n").at(-1),
+    ],
+    [["run", "x", "--modle", "a/b", "--format=json"], (text: string) => text],
+  ] as const) {
+    const { code, stdout } = await omega(words);
+    expect(code).toBe(2);
+    expect(JSON.parse(read(stdout) ?? "")).toMatchObject({
+      outcome: "invalid",
+      exitCode: 2,
+      code: "usage",
+      record: null,
+    });
+  }
+});
 
 test("no command at all prints the help on stderr and exits 2", async () => {
   const { code, stdout, stderr } = await omega([]);
