@@ -1,7 +1,7 @@
 // A checked skill and what this run is given → the Skill. Nothing has started yet; all that is not set is told here.
 
 import { stat } from "node:fs/promises";
-import { normalize, resolve } from "node:path";
+import { normalize, relative, resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
@@ -109,9 +109,12 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     unattended: manifest.unattended,
     limits: manifest.limits,
     output: { schema: await readSchema(output?.schema, dir), file: output?.file },
-    ownFiles: [manifest.envFile, fileIn(manifest.instructions), fileIn(output?.schema)].flatMap((file) =>
-      file === undefined ? [] : [normalize(file)],
-    ),
+    ownFiles: [
+      manifest.envFile,
+      givenEnvFile(options, dir),
+      fileIn(manifest.instructions),
+      fileIn(output?.schema),
+    ].flatMap((file) => (file === undefined ? [] : [normalize(file)])),
     expect,
     skills: checked.skills,
     overlap: manifest.overlap,
@@ -155,6 +158,11 @@ async function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptio
     sourceOf: (name: string) =>
       name in options.environment ? "the environment" : name in inGiven ? `${given?.file}` : `${own?.file}`,
   };
+}
+
+/** As seen from the skill's folder, where it may lie. */
+function givenEnvFile({ envFile, cwd }: LoadOptions, dir: string): string | undefined {
+  return envFile === undefined ? undefined : relative(dir, resolve(cwd, envFile));
 }
 
 function fileIn(value: unknown): string | undefined {
