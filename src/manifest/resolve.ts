@@ -32,8 +32,18 @@ export type LoadOptions = {
 };
 
 export async function resolveSkill(checked: CheckedSkill, options: LoadOptions): Promise<Skill> {
-  const { manifest, fields, dir } = checked;
   const secrets = createSecrets();
+  try {
+    return await resolveWith(secrets, checked, options);
+  } catch (error) {
+    // Nobody else knows them yet: a folder that does not exist may be named after one.
+    if (error instanceof OmegaError) error.message = secrets.redact(error.message);
+    throw error;
+  }
+}
+
+async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: LoadOptions): Promise<Skill> {
+  const { manifest, fields, dir } = checked;
   const problems: Problem[] = [];
   const report = (problem: Problem) => problems.push(problem);
   const inputs = resolveInputs(manifest.inputs, { ...options.inputs, environment: options.environment });
