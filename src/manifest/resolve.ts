@@ -1,7 +1,7 @@
 // A checked skill and what this run is given → the Skill. Nothing has started yet; all that is not set is told here.
 
 import { existsSync, statSync } from "node:fs";
-import { normalize, resolve } from "node:path";
+import { normalize, relative, resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
@@ -34,8 +34,18 @@ export type LoadOptions = {
 };
 
 export async function resolveSkill(checked: CheckedSkill, options: LoadOptions): Promise<Skill> {
-  const { manifest, fields, dir } = checked;
   const secrets = createSecrets();
+  try {
+    return await resolveWith(secrets, checked, options);
+  } catch (error) {
+    // Nobody else knows them yet: a folder that does not exist may be named after one.
+    if (error instanceof OmegaError) error.message = secrets.redact(error.message);
+    throw error;
+  }
+}
+
+async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: LoadOptions): Promise<Skill> {
+  const { manifest, fields, dir } = checked;
   const problems: Problem[] = [];
   const report = (problem: Problem) => problems.push(problem);
   const inputs = resolveInputs(manifest.inputs, {
@@ -115,9 +125,12 @@ export async function resolveSkill(checked: CheckedSkill, options: LoadOptions):
     unattended: manifest.unattended,
     limits: manifest.limits,
     output: { schema: readSchema(output?.schema, dir), file: output?.file },
-    ownFiles: [manifest.envFile, fileIn(manifest.instructions), fileIn(output?.schema)].flatMap((file) =>
-      file === undefined ? [] : [normalize(file)],
-    ),
+    ownFiles: [
+      manifest.envFile,
+      givenEnvFile(options, dir),
+      fileIn(manifest.instructions),
+      fileIn(output?.schema),
+    ].flatMap((file) => (file === undefined ? [] : [normalize(file)])),
     expect,
     skills: checked.skills,
     overlap: manifest.overlap,
@@ -167,6 +180,11 @@ function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptions, fi
     sourceOf: (name: string) =>
       name in options.environment ? "the environment" : name in inGiven ? `${given?.file}` : `${own?.file}`,
   };
+}
+
+/** As seen from the skill's folder, where it may lie. */
+function givenEnvFile({ envFile, cwd }: LoadOptions, dir: string): string | undefined {
+  return envFile === undefined ? undefined : relative(dir, resolve(cwd, envFile));
 }
 
 function fileIn(value: unknown): string | undefined {

@@ -286,6 +286,26 @@ test("a server has no variable that it was not given, and a command of expect ne
   expect(Object.keys(seen).sort()).toEqual(["HOME", "OMEGA_RUN", "PATH"]);
 });
 
+test("an env file that lies in the skill's folder is not for the model, whoever named it", async () => {
+  const read = (path: string) => ({ name: "ReadSkillFile", arguments: { path } });
+  await using model = await modelServer([
+    { calls: [read("a.md"), read("own.env"), read("prod.env")] },
+    { text: "Done." },
+  ]);
+  using folder = temporaryFolder({
+    "skill.yaml": manifest({}, { envFile: "own.env" }),
+    ...{ "a.md": "for you", "own.env": "A=hidden-in-own", "prod.env": "B=hidden-in-prod" },
+  });
+  const { code, stderr } = await omega(["run", ".", "--env-file", "prod.env", "--model", "openai-chat/m"], {
+    cwd: folder.path,
+    env: { OPENAI_BASE_URL: model.url, OMEGA_HOME: folder.file(".home") },
+  });
+  expect(code, stderr).toBe(0);
+  expect(model.asked(1).results[0]).toEqual({ text: "for you" });
+  expect(JSON.stringify(model.requests)).not.toContain("hidden-in");
+  expect(JSON.stringify(model.requests[0].tools)).not.toContain("prod.env");
+});
+
 test("what looks like a template in a result reaches the model as it is", async () => {
   const text = "${HOME} {{ inputs.x }} ${file:/etc/passwd} {{ run.id }} $(id) `id` %PATH% \\u0041 ‹KEY›";
   const calls = [{ name: "mcp__s__echo", arguments: { text } }];

@@ -148,6 +148,15 @@ test("a secret input that is a list or an object is one as a whole, and so is ea
   ]);
 });
 
+test("a mistake that is found while secrets are filled in is told without them", async () => {
+  using folder = temporaryFolder({
+    "skill.yaml": 'description: d\ninputs: { t: { secret: true } }\nworkdir: "/nowhere/{{ inputs.t }}"\n',
+  });
+  const given = options(folder.path, { inputs: { flags: ["t=hunter2hunter2"], file: undefined } });
+  const error = await loadSkill(folder.path, given).catch((error: Error) => error);
+  expect(error).toMatchObject({ message: expect.stringContaining("no such folder: /nowhere/‹t›") });
+});
+
 test("inputs: flag > file > env > default, by type, and all that is wrong is told at once", async () => {
   using folder = temporaryFolder({
     "skill.yaml":
