@@ -1,5 +1,10 @@
+/** The first part of it. */
+export function dateOf(time: string): string {
+  return time.slice(0, "2026-11-18".length);
+}
+
 /** `2026-11-18`, in the local time zone. */
-export function localDate(now: Date): string {
+function localDate(now: Date): string {
   return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }
 

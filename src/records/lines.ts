@@ -4,7 +4,7 @@ import { closeSync } from "node:fs";
 import { openToAppend, write } from "./private-files.ts";
 import type { Store } from "./store.ts";
 
-export type Lines = { add(line: object): void; close(): void };
+export type Lines = { add(line: object): void; addText(line: string): void; close(): void };
 
 export function openLines(file: string, store: Store): Lines {
   let fd = store.attempt(() => openToAppend(file));
@@ -17,12 +17,15 @@ export function openLines(file: string, store: Store): Lines {
     if (target !== undefined && text !== "") store.attempt(() => write(target, text));
   }
 
+  function addText(line: string): void {
+    if (fd === undefined) return;
+    if (waiting === "") setImmediate(flush);
+    waiting += `${line}\n`;
+  }
+
   return {
-    add(line) {
-      if (fd === undefined) return;
-      if (waiting === "") setImmediate(flush);
-      waiting += `${JSON.stringify(line)}\n`;
-    },
+    add: (line) => addText(JSON.stringify(line)),
+    addText,
     close() {
       flush();
       if (fd !== undefined) closeSync(fd);

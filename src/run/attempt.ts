@@ -55,7 +55,10 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   const { children, hurry, secrets } = scope;
   const system = systemPrompt(skill, mapStrings(table.undecided, secrets.redact));
   const { repeat } = skill.limits;
-  const conversation = { model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock, keep: scope.keep };
+  const conversation = {
+    ...{ model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock },
+    ...{ keep: scope.keep, agent: means.agent },
+  };
   const judging = {
     ...{ workdir: skill.workdir, counts: table.counts, undecided: table.undecided, children, hurry },
     player: scope.deck.player,

@@ -1,10 +1,13 @@
 // What a person gives a run on the command line → the skill of this run. Nothing has started yet.
 
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
+import type { Folders } from "../cassette/places.ts";
+import type { Head } from "../cassette/tape.ts";
 import { OmegaError } from "../errors.ts";
 import { parseFields, type Values } from "../manifest/document.ts";
 import { decode, MAX_BYTES, readSource } from "../manifest/files.ts";
 import { loadSkill } from "../manifest/load.ts";
+import type { Playing } from "../manifest/resolve.ts";
 import type { Skill } from "../manifest/skill.ts";
 
 export type Given = {
@@ -19,13 +22,15 @@ export type Given = {
   workdir?: string | undefined;
 };
 
-/** `words`: those that were added to the prompt, as they were read. */
-export type Prepared = Skill & { words: readonly string[] };
+export type Prepared = Skill & {
+  /** Those that were added to the prompt, as they were read. */
+  words: readonly string[];
+  /** What its texts say of its folders: those of then, where it is played. */
+  folders: Folders;
+  playing: Playing | undefined;
+};
 
-/** What a cassette tells of the run that it was made of. */
-export type Taped = { inputs: Values; words: readonly string[] };
-
-export async function prepare(given: Given, run: { run: string; now: Date }, taped?: Taped): Promise<Prepared> {
+export async function prepare(given: Given, run: { run: string; now: Date }, taped?: Head): Promise<Prepared> {
   refuseTwoClaims(given);
   const path = given.match === undefined ? given.skill : await matching(given.match, given.skill);
   const { inputFile, envFile, workdir } = given;
@@ -33,6 +38,7 @@ export async function prepare(given: Given, run: { run: string; now: Date }, tap
     inputFile === undefined
       ? taped && { name: "the cassette", values: taped.inputs }
       : { name: inputFile, values: await readInputs(inputFile) };
+  const playing = taped && playingOf(taped, given);
   const skill = await loadSkill(path, {
     ...run,
     cwd: process.cwd(),
@@ -40,12 +46,26 @@ export async function prepare(given: Given, run: { run: string; now: Date }, tap
     inputs: { flags: given.inputs, file },
     envFile,
     workdir,
-    isPlayed: taped !== undefined,
+    played: playing,
   });
   const words: string[] = [];
   for (const word of given.words.length > 0 ? given.words : (taped?.words ?? []))
     words.push(word === "-" ? await readStdin() : word);
-  return { ...skill, words, prompt: [skill.prompt, ...words].join(" ") };
+  const folders = { workdir: skill.workdir, "skill.dir": playing?.skillDir(skill.dir) ?? skill.dir };
+  return { ...skill, words, folders, playing, prompt: [skill.prompt, ...words].join(" ") };
+}
+
+function playingOf({ folders, now }: Head, { workdir }: Given): Playing {
+  let top: string | undefined;
+  return {
+    workdir: resolve(workdir ?? folders.workdir),
+    // The first that asks is the skill itself; those within it follow.
+    skillDir(dir) {
+      top ??= dir;
+      return resolve(folders["skill.dir"], relative(top, dir));
+    },
+    now,
+  };
 }
 
 function refuseTwoClaims({ words, inputFile }: Given): void {

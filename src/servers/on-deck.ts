@@ -11,21 +11,39 @@ export type Deck = { recorder: Recorder; player: Player | undefined; prefix: str
 /** Progress and log lines change nothing in a run. */
 const passing = ["notifications/progress", "notifications/message"];
 
-export async function onDeck({ recorder, player, prefix }: Deck, server: Server, options: LinkOptions): Promise<Link> {
+export async function onDeck(
+  { recorder, player, prefix }: Deck,
+  server: Server,
+  options: LinkOptions,
+  signal: AbortSignal,
+): Promise<Link> {
   const name = prefix + server.name;
-  const heard: LinkOptions = {
-    ...options,
-    onNotification(method, params) {
-      if (!passing.includes(method)) recorder.notified(name, method, params);
-      options.onNotification?.(method, params);
-    },
+  const onNotification: NonNullable<LinkOptions["onNotification"]> = (method, params) => {
+    if (!passing.includes(method)) recorder.notified(name, method, params);
+    options.onNotification?.(method, params);
   };
   try {
     const link = player
-      ? player.link(name, (method, params) => heard.onNotification?.(method, params))
-      : await openStdio(server, heard);
+      ? await player.link(name, onNotification, signal)
+      : await openStdio(server, { ...options, onNotification });
+    let isEnding = false;
     void link.exited.then((exit) => recorder.exited(name, exit));
-    return { ...link, peer: recorder.peer(name, link.peer) };
+    void link.gone.then((reason) => {
+      if (!isEnding) recorder.lost(name, reason);
+    });
+    return {
+      ...link,
+      peer: recorder.peer(name, link.peer),
+      hint() {
+        const hint = link.hint();
+        recorder.hinted(name, hint);
+        return hint;
+      },
+      end(hangs) {
+        isEnding = true;
+        return link.end(hangs);
+      },
+    };
   } catch (error) {
     recorder.notStarted(name, error);
     throw error;
