@@ -100,7 +100,11 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
       ...lines.lost.map(
         ({ line, value }): Entry => ({
           line,
-          happens: () => links.get(value.server)?.[0]?.lose(toError(value.lost)),
+          // Not one that was started after it.
+          happens: () => {
+            const lost = links.get(value.server)?.find(({ since }) => since < line);
+            lost?.lose(toError(value.lost));
+          },
         }),
       ),
     ].sort((a, b) => a.line - b.line),
@@ -205,7 +209,7 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
       const gone = Promise.withResolvers<OmegaError>();
       const exited = Promise.withResolvers<Exit>();
       const siblings = links.get(server) ?? [];
-      const opened: Opened = { onNotification, lose: gone.resolve };
+      const opened: Opened = { since: start?.line ?? 0, onNotification, lose: gone.resolve };
       links.set(server, [...siblings, opened]);
       return {
         peer: {
@@ -307,7 +311,12 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
   }
 }
 
-type Opened = { onNotification(method: string, params: Params): void; lose(reason: OmegaError): void };
+/** `since`: the line with which it began. */
+type Opened = {
+  since: number;
+  onNotification(method: string, params: Params): void;
+  lose(reason: OmegaError): void;
+};
 
 /** A list is looked at again when a server says that it has changed; whether there was time for it is chance. */
 const RELISTED = "tools/list";

@@ -1,7 +1,7 @@
 // The file of `--cassette`: opened at once, so that a path that cannot be written is told before anything starts, and emptied
 // when there is something to put in: a run that is refused leaves the cassette that was there.
 
-import { ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { OmegaError, systemCode } from "../errors.ts";
 
@@ -12,7 +12,7 @@ export function openCassette(file: string, warn: (message: string) => void): (li
   return (line) => {
     if (isBroken) return;
     try {
-      if (!isBegun) ftruncateSync(fd);
+      if (!isBegun && fstatSync(fd).isFile()) ftruncateSync(fd);
       isBegun = true;
       const bytes = Buffer.from(`${line}\n`);
       for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);

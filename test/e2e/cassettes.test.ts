@@ -102,6 +102,16 @@ const scenarios: Record<string, Scenario> = {
     servers: one("changes-its-tools.mjs"),
     ends: { outcome: "done" },
   },
+  "secrets that a server tells in every way, a picture too": {
+    turns: [
+      { calls: [call("s/tell"), call("s/fail"), call("s/refuse")] },
+      { calls: [call("s/leave")] },
+      { text: "D." },
+    ],
+    servers: one("tells-secret.mjs", { env: { CANARY_TOKEN: "${CANARY_TOKEN}" } }),
+    env: () => ({ CANARY_TOKEN: "canary-token-0123456789" }),
+    ends: { outcome: "server-failed", code: "died" },
+  },
   "the limit of turns, and its last turn": {
     turns: goesOn,
     words: ["--limit", "turns=4"],
@@ -233,6 +243,7 @@ for (const [what, { ends, words, env, ...given }] of Object.entries(scenarios)) 
     await using life = await recorded(given, words, (model) => ({ env: env?.(model) ?? {}, timeoutMs: 50_000 }));
     const { json, code } = life.ended;
     expect(json).toMatchObject(ends);
+    expect(life.text()).not.toContain("canary");
     const again = await life.replay();
     expect(lasting(again.json)).toEqual(lasting(json));
     expect(again.code).toBe(code);
