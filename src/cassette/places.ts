@@ -21,9 +21,9 @@ export function namePlaces(folders: Folders): Places {
   };
 }
 
-/** Only a whole path: /tmp/a is not within /tmp/ab. */
+/** Only a whole path: /tmp/a is not within /tmp/ab, nor within /tmp/a.b. */
 function replacePath(text: string, path: string, token: string): string {
   if (!text.includes(path)) return text;
   const [first = "", ...rest] = text.split(path);
-  return rest.reduce((told, part) => told + (/^[\w.-]/.test(part) ? path : token) + part, first);
+  return rest.reduce((told, part) => told + (/^\.?[\w-]/.test(part) ? path : token) + part, first);
 }

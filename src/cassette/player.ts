@@ -295,10 +295,16 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
       const beside = [...lines.notify, ...lines.lost, ...lines.exit, ...lines.hint];
       const checks = lines.check.filter(({ line }) => taken.has(line));
       const isSame = tape.end && !firstDifference(tape.end.value.end, asTaped(end));
+      const told = byLine([...traffic, ...beside, ...checks]).map(({ line }) => line);
+      // New checks stand where others stood, or at least before the servers leave.
+      const [gone] = free(lines.check);
+      const leave = lines.exit.find(({ line }) => traffic.every((other) => other.line < line));
+      const from = gone?.line ?? leave?.line ?? Number.POSITIVE_INFINITY;
       return [
         headLine(tape),
-        ...byLine([...traffic, ...beside, ...checks]).map(({ line }) => kept(line)),
+        ...told.filter((line) => line < from).map(kept),
         ...newChecks,
+        ...told.filter((line) => line >= from).map(kept),
         isSame && tape.end ? tape.end.line : { end },
       ];
     },

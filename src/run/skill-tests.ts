@@ -1,7 +1,16 @@
 // The tests of a skill: the cassettes in its folder `tests/`. One holds if the run, played from it, asks what was asked then
 // and ends as it ended then.
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { asOmegaError, OmegaError, systemCode } from "../errors.ts";
 import { findSkill, MARKDOWN, manifestNames } from "../manifest/files.ts";
@@ -108,11 +117,16 @@ export function cassetteFrom(name: string): { skill: string; cassette: string } 
   return { skill: isOfFolder ? dirname(skill) : skill, cassette };
 }
 
+/** An id tells the second, and two runs of one second differ by chance: the file tells more. */
 function newestRun(): string {
-  const ids = existsSync(runsFolder()) ? readdirSync(runsFolder()).filter(isRunId).sort() : [];
-  const newest = ids.findLast((id) => existsSync(join(runFolder(id), CASSETTE)));
-  if (newest === undefined) throw new OmegaError("USAGE", `there is no recorded run in ${runsFolder()}`);
-  return newest;
+  const ids = existsSync(runsFolder()) ? readdirSync(runsFolder()).filter(isRunId) : [];
+  const recorded = ids.flatMap((id) => {
+    const found = statSync(join(runFolder(id), CASSETTE), { throwIfNoEntry: false });
+    return found ? [{ id, second: id.slice(0, "20260901-060000".length), at: found.mtimeMs }] : [];
+  });
+  const [newest] = recorded.sort((a, b) => b.second.localeCompare(a.second) || b.at - a.at);
+  if (!newest) throw new OmegaError("USAGE", `there is no recorded run in ${runsFolder()}`);
+  return newest.id;
 }
 
 /** The manifest of a run, as its first event tells. */

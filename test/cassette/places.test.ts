@@ -11,6 +11,7 @@ const hidden: [string, string, string, string, string][] = [
   ["the first of two that are the same", "/tmp/a", "/tmp/a", "/tmp/a/x", "{{ workdir }}/x"],
   ["not the root", "/", "/x", "/a /x", "/a {{ skill.dir }}"],
   ["one with a quote in it", '/tmp/"a"', "/x", '/tmp/"a"/b', "{{ workdir }}/b"],
+  ["one at the end of a sentence", "/tmp/a", "/x", "In /tmp/a.", "In {{ workdir }}."],
   ["one at the end of a line", "/tmp/a", "/x", "/tmp/a\n/tmp/a", "{{ workdir }}\n{{ workdir }}"],
 ];
 for (const [what, workdir, skillDir, text, told] of hidden) {
