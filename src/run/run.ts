@@ -16,6 +16,7 @@ import { noStore, openStore } from "../records/store.ts";
 import { mapStrings } from "../redact.ts";
 import { plain } from "../terminal.ts";
 import { finishTool } from "../tools/builtin/finish.ts";
+import { loadValidator } from "../tools/check.ts";
 import { attempt } from "./attempt.ts";
 import { openChildren } from "./children.ts";
 import { chooseModel } from "./choose-model.ts";
@@ -97,6 +98,8 @@ async function* story(
   watch.hide(secrets);
   for (const message of skill.warnings) yield { type: "warning", message };
   const { played } = options;
+  // What follows from an answer must be there before the next one is handed out.
+  if (played) await loadValidator();
   const chosen = played ? chosenThen(skill, played) : await chooseModel(skill, options.model);
   tally.model = chosen.name;
   for (const message of chosen.warnings) yield { type: "warning", message };

@@ -25,8 +25,8 @@ export function createCheck(schema: Params, what: string, warn: (message: string
       const { depth, size, longest } = measure(value);
       const safe = longest > MAX_MATCHED ? withoutPatterns() : withPatterns();
       if (depth > safe.maxDepth || size > MAX_VALUE_BYTES) return [];
-      const { Errors } = await import("typebox/schema");
-      const [, errors] = Errors(safe.schema, withoutPrototypes(value));
+      const validator = loaded ?? (await loadValidator());
+      const [, errors] = validator.Errors(safe.schema, withoutPrototypes(value));
       return explain(errors);
     } catch (error) {
       // A pattern that does not parse, references that run in a circle, a keyword of the wrong type: whatever it is, it is
@@ -36,6 +36,14 @@ export function createCheck(schema: Params, what: string, warn: (message: string
       return [];
     }
   };
+}
+
+let loaded: typeof import("typebox/schema") | undefined;
+
+/** Takes milliseconds, and most runs never need it: their values surely fit. Who must not wait then loads it before. */
+export async function loadValidator(): Promise<typeof import("typebox/schema")> {
+  loaded = await import("typebox/schema");
+  return loaded;
 }
 
 function once(make: () => SafeSchema): () => SafeSchema {
