@@ -4,6 +4,7 @@ import { relative, resolve } from "node:path";
 import type { Folders } from "../cassette/places.ts";
 import type { Head } from "../cassette/tape.ts";
 import { OmegaError } from "../errors.ts";
+import { localTime } from "../manifest/clock.ts";
 import { parseFields, type Values } from "../manifest/document.ts";
 import { decode, MAX_BYTES, readSource } from "../manifest/files.ts";
 import { loadSkill } from "../manifest/load.ts";
@@ -52,7 +53,9 @@ export async function prepare(given: Given, run: { run: string; now: Date }, tap
   for (const word of given.words.length > 0 ? given.words : (taped?.words ?? []))
     words.push(word === "-" ? await readStdin() : word);
   const folders = { workdir: skill.workdir, "skill.dir": playing?.skillDir(skill.dir) ?? skill.dir };
-  return { ...skill, words, folders, playing, prompt: [skill.prompt, ...words].join(" ") };
+  // Whether a sub-skill tells the time is known only when it is called, and then the cassette is begun.
+  const now = skill.now ?? (skill.skills.length > 0 ? (taped?.now ?? localTime(run.now)) : undefined);
+  return { ...skill, now, words, folders, playing, prompt: [skill.prompt, ...words].join(" ") };
 }
 
 function playingOf({ folders, now }: Head, { workdir }: Given): Playing {

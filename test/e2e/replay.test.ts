@@ -105,6 +105,18 @@ test("words and flags of then hold, until others are given", async () => {
   expect(other.json.reason).toContain('at messages.0.user the tape has "Work. in German", the run "Work. in Greek"');
 });
 
+test("the time of a sub-skill is that of then, wherever it is played", async () => {
+  const count = manifest({}, { prompt: "Count at {{ now }}." });
+  await using life = await recorded({
+    skill: { skills: ["count"] },
+    files: { "skill/count/skill.yaml": count },
+    turns: (_, { messages, results }) =>
+      messages[0]?.text !== "Work." || results.length > 0 ? { text: "3" } : { calls: [call("skill__count")] },
+  });
+  const again = await life.replay([], { env: { TZ: "America/New_York" } });
+  expect(lasting(again.json)).toEqual(lasting(life.ended.json));
+});
+
 test("a script of turns is recorded as well, and need not be there to play", async () => {
   using folder = temporaryFolder({
     "skill.yaml": manifest({ s: fixtureServer("good.mjs") }, { model: "replay/turns.yaml" }),
