@@ -1,25 +1,42 @@
 // The answer, written to its file: all of it or nothing. With the modes that the caller's umask gives, for it is the
 // caller's file.
 
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { OmegaError, systemCode } from "../errors.ts";
+import { randomWord } from "./envelope.ts";
 
 export function writeOutput(workdir: string, file: string, text: string): void {
   const path = resolve(workdir, file);
-  const draft = `${path}.${process.pid}.omega`;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const mode = statSync(path, { throwIfNoEntry: false })?.mode;
-    writeFileSync(draft, text.endsWith("\n") ? text : `${text}\n`, { flag: "wx", ...(mode !== undefined && { mode }) });
-    renameSync(draft, path);
+    replace(path, text.endsWith("\n") ? text : `${text}\n`);
   } catch (cause) {
+    if (cause instanceof OmegaError) throw cause;
     const code = systemCode(cause);
     if (code === undefined) throw cause;
-    if (code !== "EEXIST") rmSync(draft, { force: true });
-    throw new OmegaError("OUTPUT_FILE", `the answer could not be written to ${path} (${code})`, {
-      hint: "check output.file and the rights of its folder; the answer is in the envelope and in the record",
-      cause,
-    });
+    throw unwritten(path, code, cause);
   }
+}
+
+/** What is there keeps its modes, and a link keeps its place. What is no file (/dev/null) would be gone for everybody. */
+function replace(path: string, text: string): void {
+  const old = statSync(path, { throwIfNoEntry: false });
+  if (old && !old.isFile()) throw unwritten(path, "it is not a regular file");
+  const target = old ? realpathSync(path) : path;
+  const draft = join(dirname(target), `.${randomWord()}.omega`);
+  try {
+    writeFileSync(draft, text, { flag: "wx" });
+    if (old) chmodSync(draft, old.mode & 0o7777);
+    renameSync(draft, target);
+  } finally {
+    if (existsSync(draft)) rmSync(draft);
+  }
+}
+
+function unwritten(path: string, why: string, cause?: unknown): OmegaError {
+  return new OmegaError("OUTPUT_FILE", `the answer could not be written to ${path} (${why})`, {
+    hint: "check output.file and the rights of its folder; the answer is in the envelope and in the record",
+    cause,
+  });
 }
