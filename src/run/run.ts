@@ -54,7 +54,10 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   await using over = new AsyncDisposableStack();
   let file: string | null = null;
   try {
-    const skill = withFlags(await prepare(options, { run: tally.run, now: new Date(tally.startedAt) }), options);
+    const skill = withFlags(
+      await prepare(options, { run: tally.run, now: new Date(tally.startedAt) }, options.signal),
+      options,
+    );
     file = realpathSync(skill.file);
     yield* watch.events(side.along(story(skill, file, options, { tally, watch, side, over })));
   } catch (error) {
