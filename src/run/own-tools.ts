@@ -76,14 +76,16 @@ async function runSubSkill(
   if (agent === undefined) return tooMany;
   return await resultOf(`skill ${checked.name}`, async () => {
     const { resolveSkill } = await import("../manifest/resolve.ts");
-    const skill = await resolveSkill(checked, {
+    const resolved = await resolveSkill(checked, {
       run: scope.run,
       now: new Date(),
       cwd: outer.workdir,
       environment: process.env,
       inputs: { flags: [], file: { name: "the call", values: inputs } },
     });
-    for (const secret of skill.secrets.list()) scope.secrets.add(secret);
+    for (const secret of resolved.secrets.list()) scope.secrets.add(secret);
+    // What is found from here on, the key of its model, is a secret of the run too.
+    const skill = { ...resolved, secrets: scope.secrets };
     for (const message of skill.warnings) scope.warn(message);
     const chosen = skill.model && (await chooseModel(skill, undefined));
     for (const message of chosen?.warnings ?? []) scope.warn(message);
