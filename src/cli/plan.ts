@@ -29,7 +29,8 @@ export default defineCommand({
     verbose: { type: "boolean", alias: "v", description: "more on stderr" },
   },
   async run({ args, rawArgs, data }) {
-    const prepared = await prepare(readGiven(args, rawArgs), { run: planRun(), now: new Date() });
+    const { signal }: Lifetime = data;
+    const prepared = await prepare(readGiven(args, rawArgs), { run: planRun(), now: new Date() }, signal);
     const skill = { ...prepared, limits: { ...prepared.limits, ...parseLimits(valuesOf("--limit", rawArgs)) } };
     const flags = readPermissions(args.yes, rawArgs);
     const plan = await planOf(skill, args.model, flags);

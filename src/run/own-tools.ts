@@ -77,7 +77,7 @@ async function runSubSkill(
   return await resultOf(`skill ${checked.name}`, async () => {
     const { recorder, player } = scope.deck;
     const { resolveSkill } = await import("../manifest/resolve.ts");
-    const skill = await resolveSkill(checked, {
+    const resolved = await resolveSkill(checked, {
       run: scope.run,
       now: new Date(),
       cwd: outer.workdir,
@@ -85,7 +85,9 @@ async function runSubSkill(
       isPlayed: player !== undefined,
       inputs: { flags: [], file: { name: "the call", values: inputs } },
     });
-    for (const secret of skill.secrets.list()) scope.secrets.add(secret);
+    for (const secret of resolved.secrets.list()) scope.secrets.add(secret);
+    // What is found from here on, the key of its model, is a secret of the run too.
+    const skill = { ...resolved, secrets: scope.secrets };
     for (const message of skill.warnings) scope.warn(message);
     const chosen = skill.model && !player ? await chooseModel(skill, undefined) : undefined;
     for (const message of chosen?.warnings ?? []) scope.warn(message);

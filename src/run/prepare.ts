@@ -6,6 +6,7 @@ import { parseFields, type Values } from "../manifest/document.ts";
 import { decode, MAX_BYTES, readSource } from "../manifest/files.ts";
 import { loadSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
+import { readStdin } from "./stdin.ts";
 
 export type Given = {
   /** A skill, or with `match` a folder of skills. */
@@ -25,14 +26,19 @@ export type Prepared = Skill & { words: readonly string[] };
 /** What a cassette tells of the run that it was made of. */
 export type Taped = { inputs: Values; words: readonly string[] };
 
-export async function prepare(given: Given, run: { run: string; now: Date }, taped?: Taped): Promise<Prepared> {
+export async function prepare(
+  given: Given,
+  run: { run: string; now: Date },
+  signal: AbortSignal,
+  taped?: Taped,
+): Promise<Prepared> {
   refuseTwoClaims(given);
   const path = given.match === undefined ? given.skill : await matching(given.match, given.skill);
   const { inputFile, envFile, workdir } = given;
   const file =
     inputFile === undefined
       ? taped && { name: "the cassette", values: taped.inputs }
-      : { name: inputFile, values: await readInputs(inputFile) };
+      : { name: inputFile, values: await readInputs(inputFile, signal) };
   const skill = await loadSkill(path, {
     ...run,
     cwd: process.cwd(),
@@ -44,7 +50,7 @@ export async function prepare(given: Given, run: { run: string; now: Date }, tap
   });
   const words: string[] = [];
   for (const word of given.words.length > 0 ? given.words : (taped?.words ?? []))
-    words.push(word === "-" ? await readStdin() : word);
+    words.push(word === "-" ? await textOfStdin(signal) : word);
   return { ...skill, words, prompt: [skill.prompt, ...words].join(" ") };
 }
 
@@ -58,18 +64,12 @@ async function matching(text: string, folder: string): Promise<string> {
   return matchSkill(text, folder);
 }
 
-async function readInputs(name: string): Promise<Values> {
-  const source = name === "-" ? { file: "stdin", text: await readStdin() } : readSource(resolve(process.cwd(), name));
+async function readInputs(name: string, signal: AbortSignal): Promise<Values> {
+  const source =
+    name === "-" ? { file: "stdin", text: await textOfStdin(signal) } : readSource(resolve(process.cwd(), name));
   return parseFields({ ...source, isSecret: true }).values;
 }
 
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(Buffer.from(chunk));
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new OmegaError("USAGE", "stdin says more than 1 MB");
-  }
-  return decode(Buffer.concat(chunks), "stdin").replace(/\n$/, "");
+async function textOfStdin(signal: AbortSignal): Promise<string> {
+  return decode(await readStdin(signal, MAX_BYTES), "stdin").replace(/\n$/, "");
 }

@@ -65,7 +65,7 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   let file: string | null = null;
   try {
     const { run, startedAt } = head ?? tally;
-    const prepared = await prepare(options, { run, now: new Date(startedAt) }, head);
+    const prepared = await prepare(options, { run, now: new Date(startedAt) }, options.signal, head);
     const skill = { ...prepared, ...withFlags(prepared, options) };
     file = realpathSync(skill.file);
     yield* watch.events(side.along(story(skill, file, options, { tally, watch, side, over })));

@@ -92,18 +92,6 @@ test("output.file is left alone by a run that is not done", async () => {
   }
 });
 
-test("a link in the place of output.file is replaced, and what it leads to is left alone", async () => {
-  await using life = await scripted({
-    turns: [answer],
-    skill: { output: { file: "n.md" } },
-    files: { "home/profile": "old" },
-  });
-  symlinkSync("../home/profile", life.file("work/n.md"));
-  expect((await life.run()).code).toBe(0);
-  expect(life.read("home/profile")).toBe("old");
-  expect(life.read("work/n.md")).toStartWith("The answer.");
-});
-
 test("what is no regular file is written to, not replaced", async () => {
   await using life = await scripted({ turns: () => answer });
   const read = Bun.spawn(["sh", "-c", 'mkfifo "$0" && cat "$0"', life.file("pipe")], { stdout: "pipe" });

@@ -251,6 +251,14 @@ test("checks that held overrule a lost call; one that did not hold leaves it ser
   expect(failed.json).toMatchObject({ outcome: "server-failed", code: "died", checks: [{ ok: false }] });
 });
 
+test("a check that allows so many calls proves nothing: a lost call leaves it server-failed", async () => {
+  for (const status of ["done", "nothing-to-do"]) {
+    const turns = [dying, finish(status, "None.")];
+    await using life = await scripted({ servers: mortal, turns, skill: { expect: [{ tool: "s/echo", max: 5 }] } });
+    expect((await life.run()).json).toMatchObject({ outcome: "server-failed", code: "died", checks: [{ ok: true }] });
+  }
+});
+
 test("a limit outweighs a lost server, which outweighs a model that fails", async () => {
   await using limited = await scripted({ servers: mortal, turns: [dying, { text: "Half of it." }] });
   expect((await limited.run(["--limit", "turns=2"])).json).toMatchObject({ outcome: "limit", code: "turns" });

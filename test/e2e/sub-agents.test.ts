@@ -297,6 +297,21 @@ test("a sub-skill may have a model of its own, and the checks of the run see tha
   expect(requestsFor(life.model, "Count")).toMatchObject([{ wire: "openai", model: "small" }]);
 });
 
+test("the key of a sub-skill's own model is a secret of the run", async () => {
+  const key = "sk-canary-of-a-sub-skill";
+  await using life = await scripted({
+    skill: { skills: ["count"] },
+    files: withSub({ model: "anthropic/m" }),
+    turns: byTask({ Work: [{ calls: [count()] }, { text: `It said ${key}.` }], Count: [{ text: `With ${key}.` }] }),
+  });
+  const { stdout, stderr, json } = await life.run([], {
+    env: { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: new URL(life.model.url).origin },
+  });
+  expect(json).toMatchObject({ outcome: "done", text: "It said ‹ANTHROPIC_API_KEY›." });
+  expect(life.model.asked(-1).results).toMatchObject([{ text: "With ‹ANTHROPIC_API_KEY›." }]);
+  expect(stdout + stderr + life.read(`home/runs/${json.run}/events.jsonl`)).not.toContain(key);
+});
+
 test("the parent's rules hold within a sub-skill, and its own as well", async () => {
   await using life = await scripted({
     wire: "openai",
