@@ -6,9 +6,11 @@ import type { Store } from "./store.ts";
 
 export type Lines = { add(line: object): void; close(): void };
 
-export function openLines(file: string, store: Store): Lines {
+/** Beyond `maxBytes` it grows no more. */
+export function openLines(file: string, store: Store, maxBytes = Number.POSITIVE_INFINITY): Lines {
   let fd = store.attempt(() => openToAppend(file));
   let waiting = "";
+  let size = 0;
 
   /** All of one tick in one write, when what the run waits for is on its way. */
   function flush(): void {
@@ -19,9 +21,11 @@ export function openLines(file: string, store: Store): Lines {
 
   return {
     add(line) {
-      if (fd === undefined) return;
+      if (fd === undefined || size > maxBytes) return;
+      const text = `${JSON.stringify(line)}\n`;
+      size += text.length;
       if (waiting === "") setImmediate(flush);
-      waiting += `${JSON.stringify(line)}\n`;
+      waiting += text;
     },
     close() {
       flush();
