@@ -6,7 +6,11 @@ import { type BuiltIn, define, textResult } from "./built-in.ts";
 export type Page = { text: string; total: number; next: number | undefined };
 export type ReadPage = (id: string, offset: number, length: number) => Page | undefined;
 
-export function readToolOutput(readPage: ReadPage, isOffered: () => boolean, maxBytes: number): BuiltIn {
+/** Bytes for the words on where a page ends: with them it must not be too long itself, or it would be cut and kept anew. */
+const ROOM = 64;
+
+export function readToolOutput(readPage: ReadPage, isOffered: () => boolean, maxOutput: number): BuiltIn {
+  const maxBytes = Math.max(1, maxOutput - ROOM);
   return {
     definition: define(
       "ReadToolOutput",
