@@ -52,7 +52,7 @@ export async function* takeTurn(conversation: Conversation, options: TurnOptions
   for (const { call, result: pending } of running) {
     let { result, ms } = await pending;
     if (call.name === FINISH) {
-      const said = await finish(call, running, text, conversation.finish);
+      const said = await finish(call, { text, running }, conversation.finish);
       if (typeof said === "string") [rejected, result] = [said, errorResult(said)];
       else finished ??= said;
     }
@@ -148,11 +148,10 @@ function start(call: Call, refusal: OmegaError | undefined, tools: TurnOptions["
 
 const noted: ToolResult = { content: [{ type: "text", text: "noted" }], isError: false };
 
-/** "Done" that was said before the results were there is taken only if they are all good, and if there is an answer. */
+/** "Done" that was said before the results were there is taken only if they are all good; and one without a word never. */
 async function finish(
   call: Call,
-  running: readonly Running[],
-  text: string,
+  { text, running }: Pick<Asked, "text" | "running">,
   { accept }: FinishTool,
 ): Promise<Finished | string> {
   const others = await Promise.all(running.filter((each) => each.call.name !== FINISH).map(({ result }) => result));
@@ -160,9 +159,9 @@ async function finish(
     return "not taken: another call of this turn failed. Look at the results, then call finish by itself.";
   }
   const said = await accept(parse(call.arguments));
-  if (typeof said === "string" || said.status !== "done" || said.output !== undefined) return said;
-  if (`${text}${said.summary}`.trim() !== "") return said;
-  return "not taken: there is no answer. Put what the reader should get into summary.";
+  if (typeof said === "string") return said;
+  const isMute = said.output === undefined && `${said.summary}${text}`.trim() === "";
+  return isMute ? "not taken: nothing was said. Put what the reader should get into summary." : said;
 }
 
 function parse(text: string): unknown {

@@ -142,6 +142,16 @@ describe("finish", () => {
     expect(ending).toMatchObject({ status: "done" });
     expect(lastResult(asked[1])).toContain("the arguments do not fit");
   });
+
+  test("without a word is not taken, for there is no answer", async () => {
+    const mute = finish({ status: "done", summary: " " });
+    const { ending, asked } = await hold([
+      [text("\n"), mute, end("tool")],
+      [text("All of it."), mute, end("tool")],
+    ]);
+    expect(ending).toMatchObject({ status: "done", text: "All of it." });
+    expect(lastResult(asked[1])).toContain("nothing was said");
+  });
 });
 
 describe("with a schema the answer", () => {
