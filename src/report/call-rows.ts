@@ -20,7 +20,11 @@ export function runningRow({ event, since }: Running, head: Span[], now: number)
   return { head: [...head, spinner(now)], body: named(event), tail: measures(time) };
 }
 
-export function callRows(event: CallEvent, result: Result, head: Span[], verbose: boolean): Row[] {
+export function stoppedRow({ event }: Running, head: Span[]): Row {
+  return { head: [...head, refused], body: named(event), tail: measures("stopped") };
+}
+
+export function callRows({ event }: Running, result: Result, head: Span[], verbose: boolean): Row[] {
   const { denied, isError, ms, text } = result;
   const mark = denied ? refused : isError ? bad : good;
   const tail = denied ? measures("refused") : measures(duration(ms), size(Buffer.byteLength(text)));

@@ -24,8 +24,8 @@ export const margin: Span = { text: " ".repeat(MARGIN) };
 export const numbered = (turn: number): Span => dim(`${String(turn).padStart(2)} `.padEnd(MARGIN));
 
 /** Before what a sub-agent does: `1`, and one step further in `1.2`. */
-export const agentMargin = (agent: string): Span[] => [
-  margin,
+export const agentMargin = (agent: string, before = margin): Span[] => [
+  before,
   { text: "  ".repeat(agent.split(".").length - 1) },
   dim(`┆${agent} `),
 ];

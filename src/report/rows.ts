@@ -28,7 +28,7 @@ const LEAST_BODY = 20;
 export function fit(row: Row, columns: number): Span[][] {
   const width = Math.max(Math.min(columns - 1, WIDEST), 1);
   if ("whole" in row) return [[...(row.head ?? []), { text: row.whole }]];
-  return ("text" in row ? fitParagraph(row, width) : [fitLine(row, width)]).map((line) => within(line, width));
+  return ("text" in row ? fitParagraph(row, width) : [fitLine(row, width)]).map((line) => trimmed(within(line, width)));
 }
 
 function fitLine({ head = [], body, tail = [], inParts }: Line, width: number): Span[] {
@@ -72,6 +72,11 @@ function within(spans: readonly Span[], width: number): Span[] {
   });
 }
 
+function trimmed(spans: readonly Span[]): Span[] {
+  const end = spans.findLastIndex(({ text }) => text.trim() !== "");
+  return spans.slice(0, end + 1).map((span, index) => (index === end ? { ...span, text: span.text.trimEnd() } : span));
+}
+
 export const spansWidth = (spans: readonly Span[]) => spans.reduce((sum, { text }) => sum + widthOf(text), 0);
 
 const codes: Record<Style, [on: number, off: number]> = {
@@ -86,6 +91,5 @@ export function paint(line: readonly Span[]): string {
       const [on, off] = codes[style];
       return `\x1b[${on}m${text}\x1b[${off}m`;
     })
-    .join("")
-    .trimEnd();
+    .join("");
 }

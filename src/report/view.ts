@@ -4,7 +4,7 @@
 import type { RunEvent } from "../events.ts";
 import { FINISH } from "../events.ts";
 import { oneLine, plain } from "../terminal.ts";
-import { callRows, runningRow } from "./call-rows.ts";
+import { callRows, runningRow, stoppedRow } from "./call-rows.ts";
 import { agentMargin, bad, dim, good, margin, numbered, odd } from "./marks.ts";
 import { callOf, follow, interrupt, openProgress, startOf } from "./progress.ts";
 import { blank, type Row, type Span } from "./rows.ts";
@@ -40,11 +40,11 @@ export function createView({ verbose, startedAt }: { verbose: boolean; startedAt
   }
 
   const before = (event: { agent?: string }): Span[] =>
-    event.agent === undefined ? [ownMargin()] : agentMargin(event.agent);
+    event.agent === undefined ? [ownMargin()] : agentMargin(event.agent, ownMargin());
   /** Servers of the run itself start before there are turns. */
   const beforeServer = ({ agent }: { agent?: string }): Span[] => (agent === undefined ? [] : agentMargin(agent));
   const note = (mark: Span, message: string): Row => ({
-    head: progress.turn > 0 ? [margin, mark] : [mark],
+    head: progress.turn > 0 ? [ownMargin(), mark] : [mark],
     text: plain(message),
   });
 
@@ -75,7 +75,10 @@ export function createView({ verbose, startedAt }: { verbose: boolean; startedAt
         return isOwn && event.tool !== FINISH ? said() : [];
       case "result": {
         const call = callOf(progress, event);
-        return call ? callRows(call.event, event, before(event), verbose) : [];
+        if (!call) return [];
+        // What an interruption does to calls is said once, at the end.
+        if (progress.isInterrupted && event.isError) return [stoppedRow(call, before(event))];
+        return callRows(call, event, before(event), verbose);
       }
       case "usage":
         return verbose ? [{ head: before(event), body: [dim(usageText(event))] }] : [];

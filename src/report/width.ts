@@ -37,7 +37,7 @@ function wrapLine(line: string, width: number): string[] {
       current = current.slice(start.length);
     }
   }
-  return [...lines, current.trimEnd()];
+  return current === "" && lines.length > 0 ? lines : [...lines, current.trimEnd()];
 }
 
 function beginning(text: string, width: number): string {

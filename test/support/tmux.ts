@@ -10,6 +10,8 @@ export const hasTmux = Bun.which("tmux") !== null;
 export type Pane = {
   /** The lines on the screen, without what scrolled away. */
   screen(): string;
+  /** With what scrolled away, and lines as they were before they were wrapped. */
+  all(): string;
   /** Waits until the screen shows it; says whether. */
   see(text: string | RegExp): Promise<boolean>;
   /** Keys by tmux's names: `C-c`, `Enter`, or a character. */
@@ -26,14 +28,15 @@ export function inTmux(words: readonly string[], { columns, rows, env = {}, more
   const socket = `omega-test-${crypto.randomUUID()}`;
   const tmux = (...args: string[]) => spawnSync("tmux", ["-L", socket, ...args], { encoding: "utf8" }).stdout;
   const variables = Object.entries({ ...cleanEnvironment, ...env }).map(([name, value]) => `${name}=${value}`);
-  const quoted = ["env", "-i", ...variables].map(quote).join(" ");
+  const quoted = `env -i TERM="$TERM" ${variables.map(quote).join(" ")}`;
   // The shell outlives a Ctrl-C that ends omega.
-  const command = `trap : INT; ${quoted} TERM="$TERM" ${[...argv, ...words].map(quote).join(" ")} ${more}; echo "exit $?"; sleep 600`;
+  const command = `trap : INT; ${quoted} ${[...argv, ...words].map(quote).join(" ")} ${more}; echo "exit $?"; sleep 600`;
   const size = ["-x", `${columns}`, "-y", `${rows}`];
   tmux("-f", "/dev/null", "new-session", "-d", ...size, "-c", root, `sh -c ${quote(command)}`);
   const screen = () => tmux("capture-pane", "-p").replace(/\n+$/, "\n");
   return {
     screen,
+    all: () => tmux("capture-pane", "-p", "-J", "-S", "-"),
     see: (text) =>
       until(() => {
         const shown = screen();
