@@ -57,7 +57,9 @@ async function start({ columns = 80, turns, servers, fields, words = [], env, mo
   };
   await Bun.write(file("skill/skill.yaml"), manifest(Object.fromEntries(inFolder), more));
   const options = { columns, rows: 40, env: { OMEGA_HOME: file("home"), DIR: folder.path, ...env } };
-  const pane = opening.use(inTmux(["run", file("skill"), ...words], { ...options, ...(after && { more: after.replace("DIR", folder.path) }) }));
+  const pane = opening.use(
+    inTmux(["run", file("skill"), ...words], { ...options, ...(after && { more: after.replace("DIR", folder.path) }) }),
+  );
   const over = opening.move();
   const screens: string[] = [];
   const looked = () => masked(pane.screen(), folder.path);
@@ -289,11 +291,11 @@ screen(
       [["--json"], /^\{\n[^\x1b]*"text": "Done\."[^\x1b]*\n\}\n$/],
     ] as const) {
       const turns = [echo, { text: "Done." }];
-      await using run = await start({ servers: { git: server() }, turns, words: [...words], more: '> DIR/out' });
+      await using run = await start({ servers: { git: server() }, turns, words: [...words], more: "> DIR/out" });
       expect(await run.pane.see(/✓ done[\s\S]*^exit 0/m)).toBe(true);
       expect(run.pane.screen()).not.toContain("Done.");
       expect(run.read("out")).toMatch(stdout);
-      await using piped = await start({ servers: { git: server() }, turns, words: [...words], more: '2> DIR/err' });
+      await using piped = await start({ servers: { git: server() }, turns, words: [...words], more: "2> DIR/err" });
       expect(await piped.pane.see(ENDED)).toBe(true);
       expect(piped.read("err")).toMatch(/^release-notes with openai-chat\/m[^\x1b]*\ndone in [^\x1b]*$/);
     }
