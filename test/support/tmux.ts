@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { argv, cleanEnvironment, root } from "./omega.ts";
 import { until } from "./processes.ts";
+import { temporaryFolder } from "./temporary.ts";
 
 export const hasTmux = Bun.which("tmux") !== null;
 
@@ -25,8 +26,9 @@ export type PaneOptions = { columns: number; rows: number; env?: Record<string, 
 
 /** omega, and when it has ended its exit code on a line of its own. `more`: for the shell, after omega's words. */
 export function inTmux(words: readonly string[], { columns, rows, env = {}, more = "" }: PaneOptions): Pane {
-  const socket = `omega-test-${crypto.randomUUID()}`;
-  const tmux = (...args: string[]) => spawnSync("tmux", ["-L", socket, ...args], { encoding: "utf8" }).stdout;
+  const folder = temporaryFolder();
+  const socket = folder.file("tmux");
+  const tmux = (...args: string[]) => spawnSync("tmux", ["-S", socket, ...args], { encoding: "utf8" }).stdout;
   const variables = Object.entries({ ...cleanEnvironment, ...env }).map(([name, value]) => `${name}=${value}`);
   const quoted = `env -i TERM="$TERM" ${variables.map(quote).join(" ")}`;
   // The shell outlives a Ctrl-C that ends omega.
@@ -45,7 +47,10 @@ export function inTmux(words: readonly string[], { columns, rows, env = {}, more
     type: (...keys) => void tmux("send-keys", ...keys),
     resize: (columns, rows) => void tmux("resize-window", "-x", `${columns}`, "-y", `${rows}`),
     flag: (name) => tmux("display-message", "-p", `#{${name}}`).trim(),
-    [Symbol.dispose]: () => void tmux("kill-server"),
+    [Symbol.dispose]() {
+      tmux("kill-server");
+      folder[Symbol.dispose]();
+    },
   };
 }
 
