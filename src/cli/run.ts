@@ -1,5 +1,6 @@
 import { defineCommand } from "citty";
 import { parseLimits } from "../manifest/limit-flags.ts";
+import { plainScreen } from "../report/plain.ts";
 import { createReporter, type Format, formats } from "../report/report.ts";
 import { readTape } from "../run/deck.ts";
 import { run } from "../run/run.ts";
@@ -8,7 +9,7 @@ import { openCassette } from "./cassette-file.ts";
 import { valuesOf } from "./flags.ts";
 import { givenArgs, readGiven } from "./given.ts";
 import type { Lifetime } from "./lifetime.ts";
-import { createLog } from "./log.ts";
+import { createLog, isAnimated } from "./log.ts";
 import { permissionArgs, readPermissions } from "./permission-flags.ts";
 
 export default defineCommand({
@@ -45,13 +46,17 @@ export default defineCommand({
     const format: Format = args.json ? "json" : args.format;
     const given = readGiven(args, rawArgs);
     const readsStdin = given.words.includes("-") || given.inputFile === "-";
-    const person = personAtTerminal(readsStdin || (args.unattended ?? false));
-    const reporter = createReporter(format, {
-      stdout: (text) => process.stdout.write(text),
-      progress: (line) => person.tell(() => log.info(line)),
-      warn: (line) => person.tell(() => log.warn(line)),
-      error: (line) => person.tell(() => log.error(line)),
-    });
+    const isLive = isAnimated() && !args.quiet && format !== "stream-json";
+    using screen = isLive
+      ? (await import("../report/live.ts")).liveScreen({
+          terminal: process.stderr,
+          isShared: process.stdout.isTTY,
+          verbose: args.verbose ?? false,
+          signal,
+        })
+      : plainScreen({ progress: log.info, warn: log.warn, error: log.error });
+    const reporter = createReporter(format, screen, (text) => process.stdout.write(text));
+    const ask = personAtTerminal(readsStdin || (args.unattended ?? false), screen);
     const events = run({
       ...given,
       ...readPermissions(args.yes, rawArgs),
@@ -60,7 +65,7 @@ export default defineCommand({
       onTape: args.cassette === undefined ? undefined : openCassette(args.cassette),
       played: args.replay === undefined ? undefined : readTape(args.replay),
       output: args.output,
-      ask: person.ask,
+      ask,
       signal,
       hurry,
     });

@@ -435,6 +435,23 @@ test("a call starts while the answer still streams, and results stand in the ord
   expect(asked[1]?.filter(({ role }) => role === "tool")).toMatchObject([{ callId: "1" }, { callId: "2" }]);
 });
 
+test("a result is told when it is there, not after that of a slower call before it", async () => {
+  const slow = Promise.withResolvers<void>();
+  const { asked, events } = await hold(
+    [
+      [finish({ status: "perfect" }), call("1", "slow"), call("2", "fast"), end("tool")],
+      [text("ok"), end("stop")],
+    ],
+    async (name) => {
+      if (name === "slow") await slow.promise;
+      else setTimeout(slow.resolve, 20);
+      return ok(name);
+    },
+  );
+  expect(events.flatMap((event) => (event.type === "result" ? [event.id] : []))).toEqual(["2", "1", "f"]);
+  expect(asked[1]?.flatMap((each) => (each.role === "tool" ? [each.callId] : []))).toEqual(["f", "1", "2"]);
+});
+
 test("calls of an answer that broke off stand: their results are told to the model, with a warning", async () => {
   const raw = { by: "test/model", blocks: [{ a: 1 }] };
   const { answer, events, asked } = await hold([
