@@ -165,6 +165,8 @@ function findWorkdir({ manifest, fields }: CheckedSkill, options: LoadOptions, f
   );
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   if (isFolder) return path;
+  // Nothing will work in it; a cassette may come from another machine.
+  if (options.isPlayed && options.workdir === undefined) return options.cwd;
   if (options.workdir !== undefined) throw new OmegaError("USAGE", `--workdir: no such folder: ${path}`);
   throw invalid([{ ...fields.locate(["workdir"]), message: `workdir: no such folder: ${path}` }]);
 }

@@ -40,7 +40,9 @@ export function openDeck({ skill, played, clean, write }: DeckOptions): RunDeck 
   const { hide, show } = namePlaces({ workdir: skill.workdir, "skill.dir": skill.dir });
   const asTaped = <T>(value: T): T => hide(mapStrings(value, clean));
   const recorder = openRecorder((line) => write(asTaped(line)));
-  const player = played && openPlayer(played.tape, { ...played, asTaped: (value) => inJson(asTaped(value)), show });
+  // The folders of this machine may be one and the same, or `/`: then they are told apart no more, on the tape neither.
+  const tape = played && hide(show(played.tape));
+  const player = tape && openPlayer(tape, { ...played, asTaped: (value) => inJson(asTaped(value)), show });
   return {
     recorder,
     player,
