@@ -6,7 +6,6 @@ import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
 import { atExpression, atField } from "./check-templates.ts";
-import { localDate, localTime } from "./clock.ts";
 import { isValues, parseFields, type Values } from "./document.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readInside, readSource } from "./files.ts";
@@ -22,7 +21,8 @@ import { fillTemplate, Unfilled } from "./template.ts";
 
 export type LoadOptions = {
   run: string;
-  now: Date;
+  /** `2026-11-18T07:30:00+01:00`, in the time zone of whoever runs it. */
+  now: string;
   /** The caller's folder: what flags name is relative to it. */
   cwd: string;
   environment: NodeJS.ProcessEnv;
@@ -68,8 +68,8 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
         onProblem: atField(fields, path, report),
       });
   const early: RunValues = {
-    today: () => localDate(options.now),
-    now: () => localTime(options.now),
+    today: () => options.now.slice(0, "2026-11-18".length),
+    now: () => options.now,
     "run.id": () => options.run,
     "skill.dir": () => dir,
   };

@@ -68,12 +68,9 @@ function inJson<T>(value: T): T {
   return value === undefined ? value : JSON.parse(JSON.stringify(value));
 }
 
-export function headOf(
-  skill: Prepared,
-  { run, startedAt, model }: Record<"run" | "startedAt" | "model", string>,
-): Head {
+export function headOf(skill: Prepared, { run, model }: Record<"run" | "model", string>): Head {
   const inputs = skill.inputs.filter(({ secret }) => !secret).map(({ name, value }) => [name, value]);
-  const { name, words } = skill;
+  const { name, words, now: startedAt } = skill;
   return { omega: VERSION, skill: name, model, run, startedAt, inputs: Object.fromEntries(inputs), words: [...words] };
 }
 
