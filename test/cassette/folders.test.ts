@@ -35,12 +35,12 @@ test("a run whose inputs name its folder plays where that folder is not", async 
   });
   using folder = temporaryFolder({ "skill/skill.yaml": text, "skill/turns.yaml": turns });
   mkdirSync(folder.file("there"));
-  mkdirSync(folder.file("skill/tests"));
   for (const [name, place] of [
     ["absolute", folder.file("there")],
     ["relative", "there"],
   ]) {
     const tape = folder.file(`skill/tests/${name}.jsonl`);
+    // The folder of the first tape is made.
     const words = ["run", folder.file("skill"), "--input", `place=${place}`, "--cassette", tape];
     expect((await omega(words, { cwd: folder.path })).code).toBe(0);
     expect(await Bun.file(tape).text()).not.toContain(folder.path);
@@ -54,7 +54,7 @@ test("a cassette plays in the skill's own folder, around it, and at the root", a
   using folder = temporaryFolder();
   const there = folder.file("there");
   const file = (name: string) => folder.file(`skill/${name}`);
-  for (const path of [there, folder.file("skill/tests")]) mkdirSync(path, { recursive: true });
+  mkdirSync(there);
   await Bun.write(file("skill.yaml"), skill({ prompt: "Look into {{ workdir }}/notes and {{ skill.dir }}/names." }));
   await Bun.write(file("turns.yaml"), turns.replace('"x"', `"${there}/notes"`));
   const recorded = await omega(["run", file("."), "--cassette", file("tests/a.jsonl")], { cwd: there });
