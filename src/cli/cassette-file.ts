@@ -1,6 +1,7 @@
 // The file of `--cassette`: begun at once, so that a path that cannot be written is told before anything starts.
 
-import { openSync, writeSync } from "node:fs";
+import { mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { OmegaError, systemCode } from "../errors.ts";
 
 export function openCassette(file: string): (line: object) => void {
@@ -10,6 +11,8 @@ export function openCassette(file: string): (line: object) => void {
 
 function opened(file: string): number {
   try {
+    // The first test of a skill has no folder yet.
+    mkdirSync(dirname(file), { recursive: true });
     return openSync(file, "w");
   } catch (cause) {
     throw new OmegaError("USAGE", `--cassette: cannot write ${file} (${systemCode(cause)})`, { cause });

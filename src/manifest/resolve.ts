@@ -1,12 +1,11 @@
 // A checked skill and what this run is given → the Skill. Nothing has started yet; all that is not set is told here.
 
 import { existsSync, statSync } from "node:fs";
-import { normalize, relative, resolve } from "node:path";
+import { isAbsolute, normalize, relative, resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
 import { atExpression, atField } from "./check-templates.ts";
-import { localDate, localTime } from "./clock.ts";
 import { isValues, parseFields, type Values } from "./document.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readInside, readSource } from "./files.ts";
@@ -22,7 +21,8 @@ import { fillTemplate, Unfilled } from "./template.ts";
 
 export type LoadOptions = {
   run: string;
-  now: Date;
+  /** `2026-11-18T07:30:00+01:00`, in the time zone of whoever runs it. */
+  now: string;
   /** The caller's folder: what flags name is relative to it. */
   cwd: string;
   environment: NodeJS.ProcessEnv;
@@ -68,8 +68,8 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
         onProblem: atField(fields, path, report),
       });
   const early: RunValues = {
-    today: () => localDate(options.now),
-    now: () => localTime(options.now),
+    today: () => options.now.slice(0, "2026-11-18".length),
+    now: () => options.now,
     "run.id": () => options.run,
     "skill.dir": () => dir,
   };
@@ -130,6 +130,9 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
       givenEnvFile(options, dir),
       fileIn(manifest.instructions),
       fileIn(output?.schema),
+      ...servers.flatMap(({ command, args }) =>
+        [command, ...args].filter(isAbsolute).map((path) => relative(dir, path)),
+      ),
     ].flatMap((file) => (file === undefined ? [] : [normalize(file)])),
     expect,
     skills: checked.skills,
@@ -165,6 +168,8 @@ function findWorkdir({ manifest, fields }: CheckedSkill, options: LoadOptions, f
   );
   const isFolder = existsSync(path) && statSync(path).isDirectory();
   if (isFolder) return path;
+  // Nothing will work in it; a cassette may come from another machine.
+  if (options.isPlayed && options.workdir === undefined) return options.cwd;
   if (options.workdir !== undefined) throw new OmegaError("USAGE", `--workdir: no such folder: ${path}`);
   throw invalid([{ ...fields.locate(["workdir"]), message: `workdir: no such folder: ${path}` }]);
 }

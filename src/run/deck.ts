@@ -40,7 +40,9 @@ export function openDeck({ skill, played, clean, write }: DeckOptions): RunDeck 
   const { hide, show } = namePlaces({ workdir: skill.workdir, "skill.dir": skill.dir });
   const asTaped = <T>(value: T): T => hide(mapStrings(value, clean));
   const recorder = openRecorder((line) => write(asTaped(line)));
-  const player = played && openPlayer(played.tape, { ...played, asTaped: (value) => inJson(asTaped(value)), show });
+  // The folders of this machine may be one and the same, or `/`: then they are told apart no more, on the tape neither.
+  const tape = played && hide(show(played.tape));
+  const player = tape && openPlayer(tape, { ...played, asTaped: (value) => inJson(asTaped(value)), show });
   return {
     recorder,
     player,
@@ -66,12 +68,9 @@ function inJson<T>(value: T): T {
   return value === undefined ? value : JSON.parse(JSON.stringify(value));
 }
 
-export function headOf(
-  skill: Prepared,
-  { run, startedAt, model }: Record<"run" | "startedAt" | "model", string>,
-): Head {
+export function headOf(skill: Prepared, { run, model }: Record<"run" | "model", string>): Head {
   const inputs = skill.inputs.filter(({ secret }) => !secret).map(({ name, value }) => [name, value]);
-  const { name, words } = skill;
+  const { name, words, now: startedAt } = skill;
   return { omega: VERSION, skill: name, model, run, startedAt, inputs: Object.fromEntries(inputs), words: [...words] };
 }
 

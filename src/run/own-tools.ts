@@ -79,7 +79,7 @@ async function runSubSkill(
     const { resolveSkill } = await import("../manifest/resolve.ts");
     const resolved = await resolveSkill(checked, {
       run: scope.run,
-      now: new Date(),
+      now: scope.now,
       cwd: outer.workdir,
       environment: process.env,
       isPlayed: player !== undefined,

@@ -20,15 +20,15 @@ export type Given = {
   workdir?: string | undefined;
 };
 
-/** `words`: those that were added to the prompt, as they were read. */
-export type Prepared = Skill & { words: readonly string[] };
+/** `words`: those that were added to the prompt, as they were read. `now`: the moment that was filled in. */
+export type Prepared = Skill & { words: readonly string[]; now: string };
 
 /** What a cassette tells of the run that it was made of. */
 export type Taped = { inputs: Values; words: readonly string[] };
 
 export async function prepare(
   given: Given,
-  run: { run: string; now: Date },
+  run: { run: string; now: string },
   signal: AbortSignal,
   taped?: Taped,
 ): Promise<Prepared> {
@@ -51,7 +51,7 @@ export async function prepare(
   const words: string[] = [];
   for (const word of given.words.length > 0 ? given.words : (taped?.words ?? []))
     words.push(word === "-" ? await textOfStdin(signal) : word);
-  return { ...skill, words, prompt: [skill.prompt, ...words].join(" ") };
+  return { ...skill, words, now: run.now, prompt: [skill.prompt, ...words].join(" ") };
 }
 
 function refuseTwoClaims({ words, inputFile }: Given): void {

@@ -8,6 +8,7 @@ import { asOmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
 import { openBudget } from "../loop/budget.ts";
 import { startClock } from "../loop/clock.ts";
+import { localTime } from "../manifest/clock.ts";
 import type { Limits } from "../manifest/schema.ts";
 import type { ModelChoice, Skill } from "../manifest/skill.ts";
 import { type AskPerson, openPermits } from "../permissions/permits.ts";
@@ -64,8 +65,8 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   await using over = new AsyncDisposableStack();
   let file: string | null = null;
   try {
-    const { run, startedAt } = head ?? tally;
-    const prepared = await prepare(options, { run, now: new Date(startedAt) }, options.signal, head);
+    const now = head?.startedAt ?? localTime(new Date(tally.startedAt));
+    const prepared = await prepare(options, { run: (head ?? tally).run, now }, options.signal, head);
     const skill = { ...prepared, ...withFlags(prepared, options) };
     file = realpathSync(skill.file);
     yield* watch.events(side.along(story(skill, file, options, { tally, watch, side, over })));
@@ -122,7 +123,7 @@ async function* story(
       options.onTape?.(line);
     },
   });
-  deck.recorder.begin(headOf(skill, { ...(played?.tape.head ?? tally), model: chosen.name }));
+  deck.recorder.begin(headOf(skill, { run: (played?.tape.head ?? tally).run, model: chosen.name }));
   tally.deck = deck;
   const budget = openBudget(
     await budgetLimits(played ? { ...limits, costPerDay: undefined } : limits, chosen.choice, {
@@ -144,7 +145,7 @@ async function* story(
   const { emit } = side;
   const kept = keeper(record.keepOutput);
   const scope: Scope = {
-    ...{ run, flags: options, hurry, tally, children, record, audit, secrets, deck, emit, warn },
+    ...{ run, now: skill.now, flags: options, hurry, tally, children, record, audit, secrets, deck, emit, warn },
     ...kept,
     nextAgent: agentCounter(),
   };

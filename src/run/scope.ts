@@ -12,6 +12,8 @@ import type { PermissionFlags } from "./rules.ts";
 
 export type Scope = {
   run: string;
+  /** When it began, for what is filled into manifests; of a run that is played, when that began. */
+  now: string;
   flags: PermissionFlags;
   hurry: AbortSignal;
   tally: Tally;

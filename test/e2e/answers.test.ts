@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import type { ScriptedTurn } from "../support/model-server.ts";
 import { call, echo, finish, scripted } from "../support/scripted.ts";
-import { fixtureServer } from "../support/skills.ts";
+import { fixture, fixtureServer } from "../support/skills.ts";
 
 const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 const answer = { text: "The answer.\nIn two lines." };
@@ -192,6 +192,24 @@ test("ReadSkillFile reads the files of the skill, and nothing else", async () =>
   expect(results.slice(0, 3)).toEqual(["Guide.", "More.", "Guide."]);
   expect(results).toHaveLength(3 + refused.length);
   expect(JSON.stringify(life.model.requests)).not.toContain("SECRET");
+});
+
+test("the program of a server is not for the model, and a README only beside a SKILL.md", async () => {
+  const program = await Bun.file(fixture("serve.mjs")).text();
+  const servers = { s: { command: "node", args: ["{{ skill.dir }}/server.mjs"] } };
+  for (const markdown of [{}, { "skill/SKILL.md": "---\nname: skill\ndescription: d\n---\nRead the README." }]) {
+    await using life = await scripted({
+      servers,
+      skill: { name: "skill" },
+      turns: [{ text: "Done." }],
+      files: { "skill/server.mjs": `${program}\nserve();`, "skill/README.md": "…", "skill/guide.md": "…", ...markdown },
+    });
+    expect((await life.run()).json.outcome).toBe("done");
+    const { tools } = life.model.requests[0];
+    const { description } = tools.find((tool: any) => tool.function.name === "ReadSkillFile").function;
+    const names = Object.keys(markdown).length > 0 ? "README.md, guide.md" : "guide.md";
+    expect(description).toEndWith(`It has: ${names}`);
+  }
 });
 
 for (const order of ["before", "after"]) {
