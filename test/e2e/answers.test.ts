@@ -241,7 +241,7 @@ test("the record holds the events, the result, what servers said, and a row in t
   expect(JSON.parse(life.read(`home/runs/${json.run}/result.json`))).toEqual(json);
   expect(life.read(`home/runs/${json.run}/stderr/s.log`)).toBe("hello from stderr\n");
   expect(life.events(json).map(({ type }) => type)).toEqual([
-    ...["start", "server", "turn", "text", "call", "usage", "result"],
+    ...["start", "starting", "server", "turn", "text", "call", "usage", "result"],
     ...["turn", "text", "usage", "answer"],
   ]);
   using history = new Database(life.file("home/history.db"), { readonly: true });
