@@ -65,6 +65,7 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   const loss = () => servers.connections.find(({ server, loss }) => server.required && loss())?.loss();
   try {
     const ending = yield* converse(conversation);
+    await Promise.all(servers.connections.map(({ settled }) => settled()));
     const { text, output } = ending;
     const told = { type: "answer", text, ...(output !== undefined && { output }) } as const;
     try {
