@@ -37,6 +37,8 @@ export type ModelRequest = {
   deadlineAt?: number;
   /** The longest answer to this request, if it must be shorter than usual. */
   maxTokens?: number;
+  /** Which sub-agent asks; no wire sends it. */
+  agent?: string;
 };
 
 export type ModelEvent =
@@ -55,13 +57,13 @@ export type End = {
   type: "end";
   reason: StopReason;
   /** The provider's own word, where ours says less. */
-  word?: string;
+  word?: string | undefined;
   usage: Usage;
   /** US dollars; undefined if nobody knows. */
   cost?: number | undefined;
   raw?: Raw;
   /** Why the answer broke off after calls that stand. */
-  cut?: string;
+  cut?: string | undefined;
 };
 
 /** A model that can be asked. The stream throws an OmegaError, and stops when the signal aborts. */

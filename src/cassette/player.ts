@@ -1,15 +1,25 @@
 // Plays a tape in the place of the model and the servers. What is asked must be what was asked then; where it is not, the
-// run departs from the tape, and that is said with the line of the tape.
+// run departs from the tape, and that is said with the line of the tape. The first departure ends the run, whoever met it.
 
 import type { Model, ModelEvent, ModelRequest } from "../conversation.ts";
-import { type ErrorCode, isErrorCode, OmegaError } from "../errors.ts";
+import { OmegaError } from "../errors.ts";
 import { type Params, type Peer, RpcError } from "../mcp/json-rpc.ts";
 import { describe, firstDifference } from "./difference.ts";
-import type { Places } from "./places.ts";
-import { askOf, isNegotiation, START, withoutMeta } from "./recorder.ts";
-import type { EndLine, Placed, ServerLine, Tape } from "./tape.ts";
+import { type Entry, openOrder } from "./order.ts";
+import { askWriter, isNegotiation, START, withoutMeta } from "./recorder.ts";
+import {
+  type Ask,
+  type End,
+  type Failure,
+  type Kind,
+  type Line,
+  type LineOf,
+  type Placed,
+  type Tape,
+  toError,
+} from "./tape.ts";
 
-export type Exit = { code: number | null; signal: string | null };
+export type Exit = LineOf<"exit">["exit"];
 
 /** A server that is played: the same shape as one that runs. */
 export type PlayedLink = {
@@ -23,58 +33,156 @@ export type PlayedLink = {
 export type Player = {
   model: Model;
   /** Throws what kept it from starting. */
-  link(server: string, onNotification: (method: string, params: Params) => void): PlayedLink;
+  link(
+    server: string,
+    onNotification: (method: string, params: Params) => void,
+    signal: AbortSignal,
+  ): Promise<PlayedLink>;
+  /** The next start of this server begins by asking it in the modern era. */
   isModern(server: string): boolean;
+  /** What a person said then. */
+  reply(question: object, signal: AbortSignal): Promise<LineOf<"reply">["reply"]>;
   /** What was seen then, for what cannot be seen without the servers. */
   check(name: string): { ok: boolean; found: string };
-  /** Why the run as a whole is not what the tape tells. */
-  departure(end: EndLine["end"]): OmegaError | undefined;
+  /** What is seen now must have been seen then. */
+  checked(check: LineOf<"check">): void;
+  /** Why the run is not what the tape tells; `end`: how it came to an end of its own, if it did. */
+  departure(end: End | undefined): OmegaError | undefined;
+  /** The tape of this run: lines that stay as they are, by their number, and others. */
+  updated(end: End): (number | Line)[];
 };
 
 export type PlayerOptions = {
-  file: string;
   /** What is asked may have changed: the answer of then is given all the same. */
   isLenient: boolean;
-  /** As the tape has it: without secrets, without the folders of this machine. */
+  /** As the tape has it: without secrets, and without what JSON does not have. */
   asTaped<T>(value: T): T;
-  show: Places["show"];
+  /** The time was up then, or a signal came: so it does now. Told before the request fails. */
+  onTimeUp(reason: OmegaError, signal: AbortSignal): void;
 };
 
-export function openPlayer(tape: Tape, { file, isLenient, asTaped, show }: PlayerOptions): Player {
-  const played = new Set<number>();
-  const diverged = (line: number, message: string) =>
-    new OmegaError("DIVERGED", `the run departs from the tape (${file}:${line}): ${message}`, {
-      hint: "if the change is meant, record the cassette again, or accept it: omega test --update",
-    });
+export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerOptions): Player {
+  const { lines, file } = tape;
+  const taken = new Set<number>();
+  const changes = new Map<number, Line>();
+  const newChecks: Line[] = [];
+  const links = new Map<string, Opened[]>();
+  const rank = askingOrder(lines.method);
+  const writeAsk = askWriter();
+  let departed: OmegaError | undefined;
+
+  const free = <K extends Kind>(placed: readonly Placed<K>[]) => placed.filter(({ line }) => !taken.has(line));
   const take = <T extends { line: number }>(found: T): T => {
-    played.add(found.line);
+    taken.add(found.line);
     return found;
   };
-  const unplayed = <T extends { line: number }>(lines: readonly T[]) => lines.filter(({ line }) => !played.has(line));
 
-  function findAnswer(request: ModelRequest) {
-    const asked = asTaped(askOf(request));
-    const open = unplayed(tape.model);
-    const differences = open.map((found) => ({ found, difference: firstDifference(found.ask, asked) }));
-    const same = differences.find(({ difference }) => !difference);
-    if (same) return take(same.found);
-    const nearest = differences.find(({ found }) => found.ask.turn === asked.turn) ?? differences[0];
-    if (!nearest?.difference) throw diverged(lastLine(tape), `the model is asked once more (turn ${asked.turn + 1})`);
-    if (isLenient) return take(nearest.found);
-    throw diverged(nearest.found.line, `turn ${asked.turn + 1}: ${describe(nearest.difference)}`);
+  function diverged(line: number, message: string): OmegaError {
+    departed ??= new OmegaError("DIVERGED", `the run departs from the tape (${file}:${line}): ${message}`, {
+      hint: "if the change is meant, record the cassette again, or accept it: omega test --update",
+    });
+    order.stop(departed);
+    return departed;
   }
 
-  function findReply(server: string, method: string, params: Params | undefined): Placed<ServerLine> {
-    const asked = isNegotiation(method) ? undefined : asTaped(withoutMeta(params));
-    const open = unplayed(tape.servers).filter((found) => found.server === server && found.method === method);
-    const differences = open.map((found) => ({ found, difference: firstDifference(found.params, asked) }));
-    const same = differences.find(({ difference }) => !difference);
-    if (same) return take(same.found);
-    const what = `server "${server}" is asked ${method}`;
-    const [nearest] = differences;
-    if (!nearest?.difference) throw diverged(lastLine(tape), `${what}, which the tape does not have`);
-    if (isLenient) return take(nearest.found);
-    throw diverged(nearest.found.line, `${what}: ${describe(nearest.difference)}`);
+  const order = openOrder(
+    [
+      ...[...lines.ask, ...lines.method, ...lines.reply].map(({ line }): Entry => ({ line })),
+      ...lines.notify.map(
+        ({ line, value }): Entry => ({
+          line,
+          happens() {
+            const params = (value.params ?? {}) as Params;
+            for (const { onNotification } of links.get(value.server) ?? []) onNotification(value.notify, params);
+          },
+        }),
+      ),
+      ...lines.lost.map(
+        ({ line, value }): Entry => ({
+          line,
+          // Not one that was started after it.
+          happens: () => {
+            const lost = links.get(value.server)?.find(({ since }) => since < line);
+            lost?.lose(toError(value.lost));
+          },
+        }),
+      ),
+    ].sort((a, b) => a.line - b.line),
+    (line) => {
+      const left = describeLeft(line);
+      if (!isLenient && left !== undefined) diverged(line, `${left} is on the tape and is not asked for`);
+    },
+  );
+
+  /** Undefined for what may be missing: an answer that nobody waited for. */
+  function describeLeft(line: number): string | undefined {
+    const ask = lines.ask.find((found) => found.line === line);
+    if (ask) return `turn ${ask.value.ask.turn + 1} of ${voiceOf(ask.value.ask)}`;
+    const request = lines.method.find((found) => found.line === line)?.value;
+    if (request) {
+      const mayBeMissing = request.failed || request.method === RELISTED;
+      return mayBeMissing ? undefined : `${nameOf(request)} of server "${request.server}"`;
+    }
+    return "the answer of a person";
+  }
+
+  function nothingLeft(what: string): OmegaError {
+    if (!tape.end)
+      return diverged(lastLine(tape), `${what}, and the tape ends here: its run was killed, or is still on`);
+    return diverged(lastLine(tape), `${what}, which the tape does not have`);
+  }
+
+  /** Of those that are the same the first; else, with its difference, the one that was meant. */
+  function find<K extends Kind>(
+    candidates: readonly Placed<K>[],
+    differ: (value: LineOf<K>) => ReturnType<typeof firstDifference>,
+    isMeant: (value: LineOf<K>) => boolean,
+  ) {
+    const compared = candidates.map((found) => ({ found, difference: differ(found.value) }));
+    return (
+      compared.find(({ difference }) => !difference) ??
+      compared.find(({ found }) => isMeant(found.value)) ??
+      compared[0]
+    );
+  }
+
+  function findAnswer(request: ModelRequest): Placed<"ask"> {
+    const asked = asTaped(writeAsk(request));
+    const isOwn = ({ ask }: LineOf<"ask">) => ask.agent === asked.agent;
+    // Two agents may ask the same: each has its own answer.
+    const open = free(lines.ask).sort((a, b) => Number(isOwn(b.value)) - Number(isOwn(a.value)) || a.line - b.line);
+    const differ = ({ ask }: LineOf<"ask">) => firstDifference({ ...ask, agent: 0 }, { ...asked, agent: 0 });
+    const best = find(open, differ, (value) => isOwn(value) && value.ask.turn === asked.turn);
+    if (!best) throw nothingLeft(`turn ${asked.turn + 1} of ${voiceOf(asked)} is asked for`);
+    const { found, difference } = best;
+    if (!difference) return take(found);
+    if (!isLenient) throw diverged(found.line, `turn ${asked.turn + 1} of ${voiceOf(asked)}: ${describe(difference)}`);
+    changes.set(found.line, { ...found.value, ask: asked });
+    return take(found);
+  }
+
+  function findResult(server: string, method: string, params: Params | undefined): Placed<"method"> | undefined {
+    const asked = { method, params: isNegotiation(method) ? undefined : asTaped(withoutMeta(params)) };
+    const open = free(lines.method)
+      .filter(({ value }) => value.server === server && value.method === method)
+      .sort((a, b) => (rank.get(a.line) ?? 0) - (rank.get(b.line) ?? 0) || a.line - b.line);
+    const best = find(
+      open,
+      (value) => firstDifference(value.params, asked.params),
+      (value) => nameOf(value) === nameOf(asked),
+    );
+    if (!best) return undefined;
+    const { found, difference } = best;
+    if (!difference) return take(found);
+    if (!isLenient) throw diverged(found.line, `${nameOf(asked)} of server "${server}": ${describe(difference)}`);
+    changes.set(found.line, { ...found.value, params: asked.params });
+    return take(found);
+  }
+
+  async function failWith(failure: Failure, signal: AbortSignal): Promise<never> {
+    const error = toError(failure);
+    if (["LIMIT_TIME", "INTERRUPTED"].includes(error.code)) onTimeUp(error, signal);
+    throw error;
   }
 
   return {
@@ -82,81 +190,179 @@ export function openPlayer(tape: Tape, { file, isLenient, asTaped, show }: Playe
       name: tape.head.model,
       async *stream(request, signal) {
         signal.throwIfAborted();
-        const { answer, failed, line } = findAnswer(request);
-        if (failed) throw failureOf(show(failed));
-        if (!answer) throw diverged(line, "the answer is missing");
-        yield* show(answer) as ModelEvent[];
+        if (departed) throw departed;
+        const { line, value } = findAnswer(request);
+        await order.turn(line, signal);
+        yield* (value.answer ?? []) as ModelEvent[];
+        if (value.failed) await failWith(value.failed, signal);
+        if (!value.answer) throw diverged(line, "there is neither an answer nor how it failed");
       },
     },
-    isModern: (server) => tape.servers.find((found) => found.server === server)?.method === "server/discover",
-    link(server, onNotification) {
+    isModern: (server) => nextStart(server)?.value.method === "server/discover",
+    async link(server, onNotification, signal) {
+      if (departed) throw departed;
+      const start = nextStart(server);
+      if (start?.value.method === START && start.value.failed) {
+        await order.turn(take(start).line, signal);
+        await failWith(start.value.failed, signal);
+      }
       const gone = Promise.withResolvers<OmegaError>();
       const exited = Promise.withResolvers<Exit>();
-      const start = tape.servers.find((found) => found.server === server && found.method === START);
-      if (start?.failed) throw failureOf(show(take(start).failed ?? start.failed));
-      const peer: Peer = {
-        async request(method, params, { signal }) {
-          const reply = findReply(server, method, params);
-          // An answer never comes in the moment of the question.
-          await new Promise((resolve) => setImmediate(resolve));
-          signal.throwIfAborted();
-          for (const note of unplayed(tape.notes)) {
-            if (note.server !== server || note.line > reply.line) continue;
-            take(note);
-            onNotification(note.notify, (show(note.params) ?? {}) as Params);
-          }
-          const { result, error, failed } = show(reply);
-          if (error) throw new RpcError(error.code, error.message, error.data);
-          if (!failed) return result ?? null;
-          const failure = failureOf(failed);
-          if (lost.includes(failure.code)) gone.resolve(failure);
-          throw failure;
-        },
-        notify: () => undefined,
-        receive: () => undefined,
-        failOpen: () => undefined,
-        close: (reason) => gone.resolve(reason),
-        dropped: () => 0,
-      };
+      const siblings = links.get(server) ?? [];
+      const opened: Opened = { since: start?.line ?? 0, onNotification, lose: gone.resolve };
+      links.set(server, [...siblings, opened]);
       return {
-        peer,
+        peer: {
+          async request(method, params, { signal, progress }) {
+            if (departed) throw departed;
+            signal.throwIfAborted();
+            const found = findResult(server, method, params);
+            if (!found && method === RELISTED && progress) return await never(signal);
+            if (!found) throw nothingLeft(`${nameOf({ method, params })} of server "${server}" is asked for`);
+            await order.turn(found.line, signal);
+            const { result, error, failed } = found.value;
+            if (error) throw new RpcError(error.code, error.message, error.data);
+            return failed ? await failWith(failed, signal) : (result ?? null);
+          },
+          notify: () => undefined,
+          receive: () => undefined,
+          failOpen: () => undefined,
+          close: gone.resolve,
+          dropped: () => 0,
+        },
         gone: gone.promise,
         exited: exited.promise,
-        hint: () => `it was played from ${file}`,
+        hint() {
+          const [next] = free(lines.hint).filter(({ value }) => value.server === server);
+          return next ? take(next).value.hint : `it was played from ${file}`;
+        },
         async end() {
-          const exit = unplayed(tape.exits).find((found) => found.server === server);
-          exited.resolve(exit ? take(exit).exit : { code: null, signal: null });
+          const [next] = free(lines.exit).filter(({ value }) => value.server === server);
+          exited.resolve(next ? take(next).value.exit : { code: null, signal: null });
+          links.set(server, links.get(server)?.filter((other) => other !== opened) ?? []);
         },
       };
     },
+    async reply(question, signal) {
+      if (departed) throw departed;
+      const asked = asTaped(question);
+      const best = find(
+        free(lines.reply),
+        ({ question }) => firstDifference(question, asked),
+        () => true,
+      );
+      if (!best) throw nothingLeft("a person is asked");
+      const { found, difference } = best;
+      if (difference && !isLenient) throw diverged(found.line, `the question to a person: ${describe(difference)}`);
+      if (difference) changes.set(found.line, { ...found.value, question: asked });
+      await order.turn(take(found).line, signal);
+      return found.value.reply;
+    },
     check(name) {
-      const found = unplayed(tape.checks).find(({ check }) => check === asTaped(name));
+      const [found] = free(lines.check).filter(({ value }) => value.check === asTaped(name));
       if (!found) throw diverged(lastLine(tape), `the check "${name}" was not made then`);
-      return { ok: take(found).ok, found: show(found.found) };
+      const { ok, found: seen } = take(found).value;
+      return { ok, found: seen };
+    },
+    checked({ check, ok, found }) {
+      const seen = asTaped({ check, ok, found });
+      const [then] = free(lines.check).filter(({ value }) => value.check === seen.check);
+      if (!then) {
+        if (!isLenient) throw diverged(lastLine(tape), `the check "${check}" was not made then`);
+        newChecks.push(seen);
+        return;
+      }
+      const difference = firstDifference(take(then).value, seen);
+      if (difference && !isLenient) throw diverged(then.line, `the check "${check}": ${describe(difference)}`);
+      if (difference) changes.set(then.line, seen);
     },
     departure(end) {
-      if (isLenient) return undefined;
-      if (!tape.end) return diverged(lastLine(tape), "the tape has no end: it was cut off");
-      const { line, end: taped } = tape.end;
-      const difference = firstDifference(taped, asTaped(end));
-      if (difference) return diverged(line, `the end: ${describe(difference)}`);
-      const [left] = unplayed([...tape.model, ...tape.servers]);
-      if (!left) return undefined;
-      const what =
-        "ask" in left ? `turn ${left.ask.turn + 1} of the model` : `${left.method} of server "${left.server}"`;
-      return diverged(left.line, `${what} is on the tape and was not asked for`);
+      if (departed || isLenient || !end) return departed;
+      if (!tape.end) return diverged(lastLine(tape), "the tape has no end: its run was killed, or is still on");
+      for (const { line } of byLine([...free(lines.ask), ...free(lines.method), ...free(lines.reply)])) {
+        const left = describeLeft(line);
+        if (left !== undefined) return diverged(line, `${left} is on the tape and was not asked for`);
+      }
+      const [check] = free(lines.check);
+      if (check) return diverged(check.line, `the check "${check.value.check}" is on the tape and was not made`);
+      const difference = firstDifference(tape.end.value.end, asTaped(end));
+      return difference && diverged(tape.end.line, `the end: ${describe(difference)}`);
+    },
+    updated(end) {
+      const kept = (line: number) => changes.get(line) ?? line;
+      const isPlayed = ({ line }: { line: number }) => taken.has(line) || describeLeft(line) === undefined;
+      const traffic = [...lines.ask, ...lines.method, ...lines.reply].filter(isPlayed);
+      const beside = [...lines.notify, ...lines.lost, ...lines.exit, ...lines.hint];
+      const checks = lines.check.filter(({ line }) => taken.has(line));
+      const isSame = tape.end && !firstDifference(tape.end.value.end, asTaped(end));
+      const told = byLine([...traffic, ...beside, ...checks]).map(({ line }) => line);
+      // New checks stand where others stood, or at least before the servers leave.
+      const [gone] = free(lines.check);
+      const leave = lines.exit.find(({ line }) => traffic.every((other) => other.line < line));
+      const from = gone?.line ?? leave?.line ?? Number.POSITIVE_INFINITY;
+      return [
+        headLine(tape),
+        ...told.filter((line) => line < from).map(kept),
+        ...newChecks,
+        ...told.filter((line) => line >= from).map(kept),
+        isSame && tape.end ? tape.end.line : { end },
+      ];
     },
   };
+
+  function nextStart(server: string): Placed<"method"> | undefined {
+    return free(lines.method).find(
+      ({ value }) => value.server === server && (value.method === START || isNegotiation(value.method)),
+    );
+  }
 }
 
-/** Errors that say: the server is gone. */
-const lost: readonly string[] = ["SERVER_DIED", "SERVER_HUNG"];
+/** `since`: the line with which it began. */
+type Opened = {
+  since: number;
+  onNotification(method: string, params: Params): void;
+  lose(reason: OmegaError): void;
+};
 
-function lastLine({ model, servers, end }: Tape): number {
-  return end?.line ?? Math.max(1, ...[...model, ...servers].map(({ line }) => line));
+/** A list is looked at again when a server says that it has changed; whether there was time for it is chance. */
+const RELISTED = "tools/list";
+
+/** Those that are just alike were answered in this order, and asked in the one that is told: line → rank. */
+function askingOrder(lines: readonly Placed<"method">[]): Map<number, number> {
+  const alike = Map.groupBy(lines, ({ value: { server, method, params } }) => JSON.stringify([server, method, params]));
+  const ranks = new Map<number, number>();
+  for (const group of alike.values()) {
+    const open = group.map((_, index) => index);
+    for (const { line, value } of group) ranks.set(line, open.splice(value.overtook ?? 0, 1)[0] ?? group.length);
+  }
+  return ranks;
 }
 
-function failureOf({ code, message }: { code: string; message: string }): OmegaError {
-  const known: ErrorCode = isErrorCode(code) ? code : "INTERNAL";
-  return new OmegaError(known, message);
+function byLine<T extends { line: number }>(placed: readonly T[]): T[] {
+  return [...placed].sort((a, b) => a.line - b.line);
+}
+
+function headLine({ source }: Tape): number {
+  return source.findIndex((text) => text.trim() !== "") + 1;
+}
+
+function lastLine({ source }: Tape): number {
+  return source.findLastIndex((text) => text.trim() !== "") + 1;
+}
+
+function voiceOf({ agent }: Ask): string {
+  return agent === undefined ? "the model" : `sub-agent ${agent}`;
+}
+
+/** `tools/call echo`. */
+function nameOf({ method, params }: { method: string; params?: unknown }): string {
+  const { name, uri } = (typeof params === "object" && params !== null ? params : {}) as Record<string, unknown>;
+  const what = [name, uri].find((each) => typeof each === "string");
+  return what === undefined ? method : `${method} ${what}`;
+}
+
+function never(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }

@@ -1,9 +1,18 @@
 // Records what passes: the model's answers and the servers', each when it is whole.
 
-import { type Message, type Model, type ModelEvent, type ModelRequest, textOf } from "../conversation.ts";
+import {
+  type Image,
+  type Message,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  type Text,
+  textOf,
+} from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
-import { isObject, type Params, type Peer, RpcError } from "../mcp/json-rpc.ts";
-import type { EndLine, Head, Line } from "./tape.ts";
+import { type Params, type Peer, RpcError } from "../mcp/json-rpc.ts";
+import { firstDifference } from "./difference.ts";
+import type { Ask, End, Failure, Head, Line, LineOf } from "./tape.ts";
 
 export type Recorder = {
   begin(head: Head): void;
@@ -12,51 +21,118 @@ export type Recorder = {
   notified(server: string, method: string, params: Params): void;
   /** It did not even come to talk. */
   notStarted(server: string, error: unknown): void;
-  exited(server: string, exit: { code: number | null; signal: string | null }): void;
-  checked(check: { check: string; ok: boolean; found: string }): void;
-  end(end: EndLine["end"]): void;
+  lost(server: string, reason: OmegaError): void;
+  exited(server: string, exit: LineOf<"exit">["exit"]): void;
+  hinted(server: string, hint: string): void;
+  replied(question: object, reply: LineOf<"reply">["reply"]): void;
+  checked(check: LineOf<"check">): void;
+  end(end: End): void;
 };
 
 export function openRecorder(write: (line: Line) => void): Recorder {
+  const { add, place, close } = inOrder(write);
+  const open = new Map<string, Asked[]>();
+  const writeAsk = askWriter();
+
   return {
     begin: write,
     model: ({ name, stream }) => ({
       name,
       async *stream(request, signal) {
-        const ask = askOf(request);
-        const events: ModelEvent[] = [];
+        const ask = writeAsk(request);
+        const answer: Answer = [];
+        let fill: ((line: Line | undefined) => void) | undefined;
+        let line: LineOf<"ask"> | undefined;
         try {
           for await (const event of stream(request, signal)) {
-            note(events, event);
+            note(answer, event);
+            // From here on calls are made: their answers come after this one, which is not yet whole.
+            if (event.type === "call") fill ??= place();
             yield event;
           }
-          write({ ask, answer: events });
+          line = { ask, answer };
         } catch (error) {
-          write({ ask, failed: failureOf(error) });
+          line = { ask, ...(answer.length > 0 && { answer }), failed: failureOf(error) };
           throw error;
+        } finally {
+          if (fill) fill(line);
+          else if (line) add(line);
         }
       },
     }),
     peer: (server, peer) => ({
       ...peer,
       async request(method, params, options) {
-        const line = { server, method, ...(isNegotiation(method) ? {} : { params: withoutMeta(params) }) };
+        const asked: Asked = { method, params: isNegotiation(method) ? undefined : withoutMeta(params) };
+        const others = open.get(server) ?? [];
+        open.set(server, others);
+        others.push(asked);
+        const answered = (how: Pick<LineOf<"method">, "result" | "error" | "failed">) => {
+          const overtook = leave(others, asked);
+          add({ server, ...asked, ...(overtook > 0 && { overtook }), ...how });
+        };
         try {
           const result = await peer.request(method, params, options);
-          write({ ...line, result });
+          answered({ result });
           return result;
         } catch (error) {
-          write({ ...line, ...(error instanceof RpcError ? { error: plain(error) } : { failed: failureOf(error) }) });
+          answered(error instanceof RpcError ? { error: plain(error) } : { failed: failureOf(error) });
           throw error;
         }
       },
     }),
-    notified: (server, method, params) => write({ server, notify: method, params }),
-    notStarted: (server, error) => write({ server, method: START, failed: failureOf(error) }),
-    exited: (server, exit) => write({ server, exit }),
-    checked: (check) => write(check),
-    end: (end) => write({ end }),
+    notified: (server, method, params) => add({ server, notify: method, params }),
+    notStarted: (server, error) => add({ server, method: START, failed: failureOf(error) }),
+    lost: (server, reason) => add({ server, lost: failureOf(reason) }),
+    exited: (server, exit) => add({ server, exit }),
+    hinted: (server, hint) => add({ server, hint }),
+    replied: (question, reply) => add({ question, reply }),
+    checked: ({ check, ok, found }) => add({ check, ok, found }),
+    end(end) {
+      close();
+      write({ end });
+    },
   };
+}
+
+/** A line may have its place before it is whole: what comes after it waits. */
+function inOrder(write: (line: Line) => void) {
+  const waiting: { line: Line | undefined; isWhole: boolean }[] = [];
+  const drain = () => {
+    while (waiting[0]?.isWhole) {
+      const line = waiting.shift()?.line;
+      if (line) write(line);
+    }
+  };
+  return {
+    add(line: Line) {
+      if (waiting.length === 0) write(line);
+      else waiting.push({ line, isWhole: true });
+    },
+    place() {
+      const slot: (typeof waiting)[number] = { line: undefined, isWhole: false };
+      waiting.push(slot);
+      return (line: Line | undefined) => {
+        slot.line = line;
+        slot.isWhole = true;
+        drain();
+      };
+    },
+    /** What is not whole by now will never be. */
+    close() {
+      for (const slot of waiting) slot.isWhole = true;
+      drain();
+    },
+  };
+}
+
+type Asked = { method: string; params: Params | undefined };
+
+/** How many just like it were asked earlier, and are still open. */
+function leave(open: Asked[], asked: Asked): number {
+  const at = open.indexOf(asked);
+  open.splice(at, 1);
+  return open.slice(0, at).filter((other) => firstDifference(other, asked) === undefined).length;
 }
 
 /** Stands for the start of a server that failed. */
@@ -73,18 +149,26 @@ export function withoutMeta(params: Params | undefined): Params | undefined {
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-export function askOf({ system, tools, messages }: ModelRequest) {
-  const last = messages.findLastIndex(({ role }) => role === "assistant");
-  const turn = messages.filter(({ role }) => role === "assistant").length;
-  return {
-    turn,
-    ...(turn === 0 && system !== undefined && { system }),
-    tools: tools.map(({ name }) => name),
-    messages: messages.slice(last + 1).map(readable),
+/** What is new in a request, for the conversation that it belongs to. */
+export function askWriter(): (request: ModelRequest) => Ask {
+  const known = new Map<string | undefined, string>();
+  return ({ agent, system, tools, messages }) => {
+    const last = messages.findLastIndex(({ role }) => role === "assistant");
+    const turn = messages.filter(({ role }) => role === "assistant").length;
+    const names = tools.map(({ name }) => name);
+    const isKnown = known.get(agent) === names.join();
+    known.set(agent, names.join());
+    return {
+      ...(agent !== undefined && { agent }),
+      turn,
+      ...(turn === 0 && system !== undefined && { system }),
+      ...(!isKnown && { tools: names }),
+      messages: messages.slice(last + 1).map(readable),
+    };
   };
 }
 
-/** A conversation is read more often than it is compared: one line of text is one text. */
+/** A cassette is read more often than it is played: one line of text is one text, and a picture stands there once. */
 function readable(message: Message): object {
   if (message.role === "tool") {
     const { content, isError } = message.result;
@@ -92,31 +176,55 @@ function readable(message: Message): object {
     return {
       result: message.callId,
       ...(isError && { isError }),
-      ...(isText ? { text: textOf(content) } : { content }),
+      ...(isText ? { text: textOf(content) } : { content: content.map(inShort) }),
     };
   }
   const isText = message.content.every(({ type }) => type === "text");
   return isText ? { [message.role]: textOf(message.content) } : { role: message.role, content: message.content };
 }
 
-/** Text in one piece; what was retried did not happen; a provider's own blocks are of no use without it. */
-function note(events: ModelEvent[], event: ModelEvent): void {
-  const last = events.at(-1);
-  if (event.type === "debug") return;
-  if (event.type === "retry") events.length = 0;
-  else if (event.type === "text" && last?.type === "text")
-    events[events.length - 1] = { ...last, text: last.text + event.text };
-  else if (event.type === "end") {
-    const { raw: _, ...rest } = event;
-    events.push(rest);
-  } else events.push(event);
+const PICTURE_SHOWN = 40;
+
+function inShort(part: Text | Image): object {
+  if (part.type === "text") return part;
+  const { type, mimeType, data } = part;
+  return { type, mimeType, data: `${data.slice(0, PICTURE_SHOWN)}… (${data.length} characters)` };
 }
 
-function failureOf(error: unknown): { code: string; message: string } {
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: error instanceof OmegaError ? error.code : "INTERNAL", message };
+type Answer = NonNullable<LineOf<"ask">["answer"]>;
+
+/** Text in one piece; what was retried did not happen; a provider's own blocks are of no use without it. */
+function note(answer: Answer, event: ModelEvent): void {
+  const last = answer.at(-1);
+  if (event.type === "debug") return;
+  if (event.type === "retry") keepFallbacks(answer);
+  else if (event.type === "fallback") {
+    keepFallbacks(answer);
+    answer.push(event);
+  } else if (event.type === "text" && last?.type === "text") last.text += event.text;
+  else if (event.type === "end") {
+    const { raw: _, ...rest } = event;
+    answer.push(rest);
+  } else answer.push({ ...event });
+}
+
+function keepFallbacks(answer: Answer): void {
+  answer.splice(0, answer.length, ...answer.filter(({ type }) => type === "fallback"));
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof OmegaError)) {
+    return { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) };
+  }
+  const { code, message, hint, retryAfterMs, signal } = error;
+  return {
+    ...{ code, message },
+    ...(hint !== undefined && { hint }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(signal !== undefined && { signal }),
+  };
 }
 
 function plain({ code, message, data }: RpcError) {
-  return { code, message, ...(isObject(data) && { data }) };
+  return { code, message, ...(data !== undefined && { data }) };
 }

@@ -4,7 +4,6 @@
 import { type ArgsDef, parseArgs } from "citty";
 import * as v from "valibot";
 import { asOmegaError, OmegaError } from "../errors.ts";
-import { localTime } from "../manifest/clock.ts";
 import { StdioServer } from "../manifest/server-schema.ts";
 import type { Server, Skill } from "../manifest/skill.ts";
 import { isObject, RpcError } from "../mcp/json-rpc.ts";
@@ -64,7 +63,7 @@ export async function findTarget(
   const [path, ...words] = parsed._;
   if (path === undefined) throw usage(command, "give a skill, or a server's command line after --");
   const given = readGiven({ ...parsed, skill: path, _: [] }, rawArgs.slice(0, end === -1 ? undefined : end));
-  const skill = await prepare(given, { run: newRunId(new Date().toISOString()), now: localTime() }, signal);
+  const skill = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() }, signal);
   return { skill, servers: chosen(skill.servers, parsed["server"]), words, secrets: skill.secrets };
 }
 

@@ -1,5 +1,4 @@
 import { defineCommand } from "citty";
-import { localTime } from "../manifest/clock.ts";
 import { parseLimits } from "../manifest/limit-flags.ts";
 import type { Skill } from "../manifest/skill.ts";
 import { type Plan, type PlannedTool, planOf, planRun, planTools } from "../run/plan.ts";
@@ -31,7 +30,7 @@ export default defineCommand({
   },
   async run({ args, rawArgs, data }) {
     const { signal }: Lifetime = data;
-    const prepared = await prepare(readGiven(args, rawArgs), { run: planRun(), now: localTime() }, signal);
+    const prepared = await prepare(readGiven(args, rawArgs), { run: planRun(), now: new Date() }, signal);
     const skill = { ...prepared, limits: { ...prepared.limits, ...parseLimits(valuesOf("--limit", rawArgs)) } };
     const flags = readPermissions(args.yes, rawArgs);
     const plan = await planOf(skill, args.model, flags);

@@ -1,11 +1,12 @@
 import { defineCommand } from "citty";
+import { OmegaError } from "../errors.ts";
 import { parseLimits } from "../manifest/limit-flags.ts";
 import { plainScreen } from "../report/plain.ts";
 import { createReporter, type Format, formats } from "../report/report.ts";
 import { readTape } from "../run/deck.ts";
 import { run } from "../run/run.ts";
 import { personAtTerminal } from "./ask-person.ts";
-import { openCassette } from "./cassette-file.ts";
+import { openCassette, refuseSameFile } from "./cassette-file.ts";
 import { valuesOf } from "./flags.ts";
 import { givenArgs, readGiven } from "./given.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -57,13 +58,15 @@ export default defineCommand({
       : plainScreen({ progress: log.info, warn: log.warn, error: log.error });
     const reporter = createReporter(format, screen, (text) => process.stdout.write(text));
     const ask = personAtTerminal(readsStdin || (args.unattended ?? false), screen);
+    refuseTwoModels(args);
     const events = run({
       ...given,
       ...readPermissions(args.yes, rawArgs),
       model: args.model,
       limits: parseLimits(valuesOf("--limit", rawArgs)),
-      onTape: args.cassette === undefined ? undefined : openCassette(args.cassette),
-      played: args.replay === undefined ? undefined : readTape(args.replay),
+      played:
+        args.replay === undefined ? undefined : readTape(args.replay, args.workdir ? { workdir: args.workdir } : {}),
+      onTape: args.cassette === undefined ? undefined : openCassette(args.cassette, (line) => log.warn(line)),
       output: args.output,
       ask,
       signal,
@@ -79,3 +82,15 @@ export default defineCommand({
     }
   },
 });
+
+type Sides = Partial<Record<"model" | "replay" | "cassette", string | undefined>>;
+
+function refuseTwoModels({ model, replay, cassette }: Sides): void {
+  if (model !== undefined && replay !== undefined) {
+    throw new OmegaError("USAGE", "--replay plays the model too, and --model names another one", {
+      hint: "for the model's side alone, with real servers: --model replay/FILE.jsonl",
+    });
+  }
+  const script = /^replay\/(.*)$/s.exec(model ?? "")?.[1];
+  refuseSameFile(cassette, { "--replay": replay, "--model": script });
+}

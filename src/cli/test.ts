@@ -10,7 +10,11 @@ export default defineCommand({
   meta: { name: "test", description: "Play the cassettes in a skill's tests/: no server, no key, no network" },
   args: {
     skill: { type: "positional", required: false, description: "manifests or their folders" },
-    from: { type: "string", valueHint: "run", description: "make a test of this run of the records, then play it" },
+    from: {
+      type: "string",
+      valueHint: "run",
+      description: "make a test of a recorded run (its id, or last), and play it",
+    },
     update: { type: "boolean", description: "accept what is asked now: the cassettes keep their answers" },
     json: { type: "boolean", description: "the results as JSON" },
     junit: { type: "string", valueHint: "file", description: "the results as JUnit XML, for CI" },
@@ -18,8 +22,8 @@ export default defineCommand({
   },
   async run({ args, data }) {
     const { signal, hurry }: Lifetime = data;
-    if (args._.length === 0 && args.from === undefined) {
-      throw new OmegaError("USAGE", "give the skills to test, or --from a run", { hint: "omega test --help" });
+    if ((args._.length === 0) === (args.from === undefined)) {
+      throw new OmegaError("USAGE", "give the skills to test, or --from and a run", { hint: "omega test --help" });
     }
     const tested: Tested[] = [];
     for (const { skill, cassette } of chosen(args._, args.from)) {
@@ -29,7 +33,7 @@ export default defineCommand({
       if (!args.json) process.stdout.write(plain(line(result)));
     }
     if (args.junit !== undefined) writeJunit(args.junit, tested);
-    process.stdout.write(args.json ? `${jsonText(tested)}\n` : `${summary(tested)}\n`);
+    process.stdout.write(args.json ? `${jsonText(tested)}\n` : plain(summary(tested)));
     return exitCodeOf(tested.every(({ ok }) => ok) ? "done" : "failed");
   },
 });
@@ -49,12 +53,13 @@ function line({ cassette, ok, outcome, reason, ms, updated }: Tested): string {
   const how = ok
     ? `ok     ${cassette}: ${outcome}, ${ms} ms${updated ? ", updated" : ""}`
     : `FAILED ${cassette}: ${reason}`;
-  return `${how}\n`;
+  return `${how.replaceAll("\n", "\n       ")}\n`;
 }
 
 function summary(tested: readonly Tested[]): string {
   const passed = tested.filter(({ ok }) => ok).length;
-  return `${passed} passed, ${tested.length - passed} failed`;
+  const hints = new Set(tested.flatMap(({ hint }) => hint ?? []));
+  return `${[...hints].map((hint) => `${hint}\n`).join("")}${passed} passed, ${tested.length - passed} failed\n`;
 }
 
 function writeJunit(file: string, tested: readonly Tested[]): void {

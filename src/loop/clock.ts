@@ -10,20 +10,34 @@ export type Clock = { work: AbortSignal; workUntil: number; end: AbortSignal; en
 
 export function startClock(ms: number, outer: AbortSignal): Clock & Disposable {
   const workMs = ms - Math.min(REPORT_MS, ms * REPORT_SHARE);
-  const reached = () =>
-    new OmegaError("LIMIT_TIME", `the limit of ${ms / 1000} s was reached`, { hint: "raise limits.time" });
-  const end = abortAfter(ms, reached);
-  const work = abortAfter(workMs, reached);
+  const end = abortAfter(ms, () => reached(ms));
+  const work = abortAfter(workMs, () => reached(ms));
   const now = Date.now();
-  const endSignal = AbortSignal.any([outer, end.signal]);
   return {
-    work: AbortSignal.any([endSignal, work.signal]),
+    ...signals(outer, work.controller, end.controller),
     workUntil: now + workMs,
-    end: endSignal,
     endsAt: now + ms,
     [Symbol.dispose]() {
       clearTimeout(end.timer);
       clearTimeout(work.timer);
+    },
+  };
+}
+
+/** A clock that stands still until it is told that the time of its first or its second part is up. */
+export type PlayedClock = Clock & { isReason(error: OmegaError): boolean; runOut(reason: OmegaError): void };
+
+export function playClock(ms: number, outer: AbortSignal): PlayedClock {
+  const work = new AbortController();
+  const end = new AbortController();
+  return {
+    ...signals(outer, work, end),
+    workUntil: Number.POSITIVE_INFINITY,
+    endsAt: Number.POSITIVE_INFINITY,
+    isReason: ({ message }) => message === reached(ms).message,
+    runOut(reason) {
+      const isOver = work.signal.aborted || reason.code === "INTERRUPTED";
+      (isOver ? end : work).abort(reason);
     },
   };
 }
@@ -33,7 +47,16 @@ export function within({ work, workUntil }: Clock): Clock {
   return { work, workUntil, end: work, endsAt: workUntil };
 }
 
+function signals(outer: AbortSignal, work: AbortController, end: AbortController): Pick<Clock, "work" | "end"> {
+  const endSignal = AbortSignal.any([outer, end.signal]);
+  return { work: AbortSignal.any([endSignal, work.signal]), end: endSignal };
+}
+
+function reached(ms: number): OmegaError {
+  return new OmegaError("LIMIT_TIME", `the limit of ${ms / 1000} s was reached`, { hint: "raise limits.time" });
+}
+
 function abortAfter(ms: number, reason: () => OmegaError) {
   const controller = new AbortController();
-  return { signal: controller.signal, timer: setTimeout(() => controller.abort(reason()), ms) };
+  return { controller, timer: setTimeout(() => controller.abort(reason()), ms) };
 }

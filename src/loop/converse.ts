@@ -24,6 +24,8 @@ export type Conversation = {
   clock: Clock;
   /** Where an output goes that has no room in the conversation. */
   keep: Keep;
+  /** Which sub-agent this is; absent: the run itself. */
+  agent?: string | undefined;
 };
 
 /** `error`: the conversation was ended before the model was done, and `text` is its report. */

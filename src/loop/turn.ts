@@ -87,7 +87,7 @@ async function* asTheyEnd(running: readonly Running[]) {
 type Asked = { text: string; running: Running[]; end: End; limit: OmegaError | undefined };
 
 async function* ask(conversation: Conversation, options: TurnOptions): AsyncGenerator<RunEvent, Asked> {
-  const { finish, budget, system } = conversation;
+  const { finish, budget, system, agent } = conversation;
   const { messages, turn, tools, signal, maxTokens } = options;
   yield { type: "turn", turn };
   budget.beginTurn();
@@ -101,6 +101,7 @@ async function* ask(conversation: Conversation, options: TurnOptions): AsyncGene
     tools: [...tools.definitions, finish.definition],
     ...(system !== undefined && { system }),
     ...(maxTokens !== undefined && { maxTokens }),
+    ...(agent !== undefined && { agent }),
     deadlineAt: options.deadlineAt,
   };
   for await (const event of stream(conversation, request, messages, signal)) {

@@ -11,7 +11,7 @@ export type GivenInputs = {
   flags: readonly string[];
   file: { name: string; values: Values } | undefined;
   environment: NodeJS.ProcessEnv;
-  isPlayed?: boolean;
+  isPlayed: boolean;
 };
 
 export type ResolvedInput = { name: string; value: unknown; secret: boolean; source: string };
@@ -23,7 +23,7 @@ export function resolveInputs(declared: Record<string, Input>, given: GivenInput
     ...unknown(Object.keys(given.file?.values ?? {}), declared, given.file?.name ?? ""),
   ];
   const resolved = Object.entries(declared).flatMap(([name, input]) => {
-    const found = find(name, input, flags, given) ?? placeholder(name, input, given);
+    const found = placeholder(name, input, given) ?? find(name, input, flags, given);
     if (!found) {
       problems.push(
         `input "${name}" is missing${input.description ? ` (${input.description})` : ""}; ${howToGive(name, input)}`,

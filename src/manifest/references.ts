@@ -57,15 +57,15 @@ export type Variables = {
   dir: string;
   secrets: Secrets;
   sourceOf(name: string): string;
-  /** What is not there has its name in its place. */
+  /** Nothing will be started: each has its name in its place, whether it is there or not. */
   isPlayed?: boolean | undefined;
 };
 
 export function findVariable({ environment, dir, secrets, sourceOf, isPlayed }: Variables): LookUp {
   return (reference) => {
     const variable = parseVariable(reference);
+    if (isPlayed) return `‹${"file" in variable ? variable.file : variable.name}›`;
     if ("file" in variable) {
-      if (isPlayed) return `‹${variable.file}›`;
       const value = readSecret(resolve(dir, variable.file));
       secrets.add({ name: variable.file, value, source: `file ${variable.file}` });
       return value;
@@ -74,7 +74,6 @@ export function findVariable({ environment, dir, secrets, sourceOf, isPlayed }: 
     const value = environment[name];
     if (value === undefined || (value === "" && fallback !== undefined)) {
       if (fallback !== undefined) return fallback;
-      if (isPlayed) return `‹${name}›`;
       throw new Unfilled(`${name} is not set; export it, put it in an env file, or write \${${name}:-default}`);
     }
     if (isSecretName(name)) secrets.add({ name, value, source: sourceOf(name) });

@@ -20,6 +20,8 @@ type Context = {
   fill: Fill;
   secrets: Secrets;
   report(problem: Problem): void;
+  /** Nothing will be started: what is inherited need not be there. */
+  isPlayed: boolean;
 };
 
 type Declared = CheckedSkill["manifest"]["servers"][string];
@@ -31,7 +33,7 @@ export async function resolveServers(
   const declared = Object.entries(manifest.servers);
   const home = context.environment["HOME"] ?? context.environment["USERPROFILE"];
   const inherits = declared.some(([, server]) => "inherit" in server);
-  const files = inherits ? await openMcpFiles(context.cwd, home) : undefined;
+  const files = inherits && !context.isPlayed ? await openMcpFiles(context.cwd, home) : undefined;
   const servers = declared.map(([name, server]) => {
     const launch = launchOf(name, server, context, files);
     for (const variable of Object.keys(launch.env)) collectSecret(variable, launch.env[variable], context);
@@ -44,6 +46,10 @@ export async function resolveServers(
     if ("inherit" in server && mcp) {
       const { inherit: _, ...common } = server;
       return { ...common, ...inherited(name, mcp, context) };
+    }
+    if ("inherit" in server && context.isPlayed) {
+      const { inherit: _, ...common } = server;
+      return { ...common, command: `‹${name}›`, args: [], env: {}, cwd: undefined };
     }
     throw new Error(`server "${name}" is of a kind that check.ts refuses`);
   }

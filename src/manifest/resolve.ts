@@ -6,6 +6,7 @@ import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
 import { atExpression, atField } from "./check-templates.ts";
+import { dateOf, localTime } from "./clock.ts";
 import { isValues, parseFields, type Values } from "./document.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readInside, readSource } from "./files.ts";
@@ -21,20 +22,31 @@ import { fillTemplate, Unfilled } from "./template.ts";
 
 export type LoadOptions = {
   run: string;
-  /** `2026-11-18T07:30:00+01:00`, in the time zone of whoever runs it. */
-  now: string;
+  now: Date;
   /** The caller's folder: what flags name is relative to it. */
   cwd: string;
   environment: NodeJS.ProcessEnv;
-  inputs: Omit<GivenInputs, "environment">;
+  inputs: Omit<GivenInputs, "environment" | "isPlayed">;
   workdir?: string | undefined;
   envFile?: string | undefined;
-  /** Nothing will be started or asked: a secret that is not there has a name in its place. */
-  isPlayed?: boolean;
+  played?: Playing | undefined;
+};
+
+/**
+ * Nothing will be started or asked. What is a matter of the machine (secrets, variables, what is inherited) has its name in
+ * its place; folders and the time are those of then.
+ */
+export type Playing = {
+  /** Undefined: as the manifest says. */
+  workdir: string | undefined;
+  /** What `{{ skill.dir }}` says of a skill in this folder. */
+  skillDir(dir: string): string;
+  /** What `{{ now }}` says; undefined if nobody asked. */
+  now: string | undefined;
 };
 
 export async function resolveSkill(checked: CheckedSkill, options: LoadOptions): Promise<Skill> {
-  const secrets = createSecrets();
+  const secrets = options.played ? withoutNames(createSecrets()) : createSecrets();
   try {
     return await resolveWith(secrets, checked, options);
   } catch (error) {
@@ -51,7 +63,7 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
   const inputs = resolveInputs(manifest.inputs, {
     ...options.inputs,
     environment: options.environment,
-    isPlayed: options.isPlayed ?? false,
+    isPlayed: options.played !== undefined,
   });
   for (const { name, value, source, secret } of inputs) {
     if (!secret) continue;
@@ -67,16 +79,21 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
         variable: variables ? variable : undefined,
         onProblem: atField(fields, path, report),
       });
+  let now: string | undefined;
+  const tellNow = () => {
+    now = options.played?.now ?? localTime(options.now);
+    return now;
+  };
   const early: RunValues = {
-    today: () => options.now.slice(0, "2026-11-18".length),
-    now: () => options.now,
+    today: () => dateOf(tellNow()),
+    now: tellNow,
     "run.id": () => options.run,
-    "skill.dir": () => dir,
+    "skill.dir": () => options.played?.skillDir(dir) ?? dir,
   };
   const workdir = findWorkdir(checked, options, fillWith(findValue(inputs, early)));
   const value = findValue(inputs, { ...early, workdir: () => workdir });
   const variables = readVariables(checked, options, fillWith(value));
-  const fill = fillWith(value, findVariable({ ...variables, dir, secrets, isPlayed: options.isPlayed }));
+  const fill = fillWith(value, findVariable({ ...variables, dir, secrets, isPlayed: options.played !== undefined }));
 
   const allowed = allowedTools(manifest);
   const { servers, warnings } = await resolveServers(checked, {
@@ -86,10 +103,11 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
     fill,
     secrets,
     report,
+    isPlayed: options.played !== undefined,
   });
   const model = manifest.model && fillModel(manifest.model, fill);
   if (model) collectModelSecrets(model, secrets);
-  if (model?.baseUrl !== undefined && !URL.canParse(model.baseUrl)) {
+  if (model?.baseUrl !== undefined && !options.played && !URL.canParse(model.baseUrl)) {
     report({
       ...fields.locate(["model", "baseUrl"]),
       message: "model.baseUrl: expected a URL such as https://host/v1",
@@ -114,6 +132,7 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
     version: manifest.version,
     file: checked.file,
     dir,
+    now,
     workdir,
     inputs,
     model,
@@ -143,6 +162,16 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
   };
 }
 
+/** Those that have a name in their place are none: what is told of the true ones has that name already. */
+function withoutNames({ add, ...secrets }: Secrets): Secrets {
+  return {
+    ...secrets,
+    add(secret) {
+      if (!secret.value.includes("‹")) add(secret);
+    },
+  };
+}
+
 /** What a run is given, perhaps by a model, must not widen a rule of its manifest. */
 function withoutStars(lookUp: LookUp): LookUp {
   return (reference) => {
@@ -162,20 +191,20 @@ function partsOf(value: unknown): string[] {
 
 function findWorkdir({ manifest, fields }: CheckedSkill, options: LoadOptions, fill: Fill): string {
   const declared = manifest.workdir;
+  if (options.played?.workdir !== undefined) return options.played.workdir;
   const path = resolve(
     options.cwd,
     options.workdir ?? (declared === undefined ? "." : fill(declared, ["workdir"], {})),
   );
-  const isFolder = existsSync(path) && statSync(path).isDirectory();
+  const isFolder = options.played !== undefined || (existsSync(path) && statSync(path).isDirectory());
   if (isFolder) return path;
-  // Nothing will work in it; a cassette may come from another machine.
-  if (options.isPlayed && options.workdir === undefined) return options.cwd;
   if (options.workdir !== undefined) throw new OmegaError("USAGE", `--workdir: no such folder: ${path}`);
   throw invalid([{ ...fields.locate(["workdir"]), message: `workdir: no such folder: ${path}` }]);
 }
 
 /** What `${NAME}` finds: the environment, then --env-file, then envFile. */
 function readVariables({ manifest, dir }: CheckedSkill, options: LoadOptions, fill: Fill) {
+  if (options.played) return { environment: options.environment, sourceOf: () => "the cassette" };
   const own = manifest.envFile === undefined ? undefined : readInside(dir, fill(manifest.envFile, ["envFile"], {}));
   const given = options.envFile === undefined ? undefined : readSource(resolve(options.cwd, options.envFile));
   const inOwn = own ? parseEnvFile(own) : {};

@@ -20,6 +20,8 @@ export type Skill = {
   /** The file that was loaded, and its folder: what a manifest reads is relative to it. */
   file: string;
   dir: string;
+  /** The local time, if a text of the manifest tells it or its date. */
+  now: string | undefined;
   /** What the run works in, absolute. */
   workdir: string;
   inputs: readonly ResolvedInput[];

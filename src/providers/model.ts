@@ -1,5 +1,6 @@
 // `provider/name` → a model that can be asked. A model without its key, or without its service, gives way to its fallbacks.
 
+import type { Folders } from "../cassette/places.ts";
 import type { Model } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { ModelChoice } from "../manifest/skill.ts";
@@ -12,6 +13,8 @@ export type ModelSettings = {
   environment: NodeJS.ProcessEnv;
   /** What a replay script's path is relative to. */
   dir: string;
+  /** What the names of folders in a cassette stand for. */
+  folders?: Partial<Folders>;
   patience?: Address["patience"];
 };
 
@@ -74,7 +77,7 @@ function presetOf(model: string): Preset | undefined {
 
 async function openOne(choice: ModelChoice, settings: ModelSettings): Promise<Model> {
   const [provider = "", name = ""] = choice.name.split(/\/(.*)/s);
-  if (provider === "replay" && name) return (await import("./replay.ts")).openReplay(name, settings.dir);
+  if (provider === "replay" && name) return (await import("./replay.ts")).openReplay(name, settings);
   const preset = presetOf(choice.name);
   if (!preset || name === "") throw unknownModel(choice.name, provider);
   const place = locate(choice, preset, settings.environment);

@@ -1,4 +1,5 @@
-// A hand-written script of turns in the place of a model: free, repeatable, and honest about leaving the script.
+// A hand-written script of turns, or the answers of a recorded run, in the place of a model: free, repeatable, and honest
+// about leaving the script.
 //
 //   turns:
 //     - text: Let me look.
@@ -13,6 +14,8 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { parseDocument } from "yaml";
+import type { Folders } from "../cassette/places.ts";
+import { parseTape, type Tape, toError } from "../cassette/tape.ts";
 import { type Message, type Model, type ModelRequest, noUsage, textOf } from "../conversation.ts";
 import { OmegaError, systemCode } from "../errors.ts";
 
@@ -35,8 +38,13 @@ const Script = v.strictObject({
 });
 type Script = v.InferOutput<typeof Script>;
 
-export async function openReplay(file: string, dir: string): Promise<Model> {
+/** What paths, and the names of folders in a cassette, are relative to. */
+export type Place = { dir: string; folders?: Partial<Folders> };
+
+/** A `.jsonl` is no script but the cassette of a run. */
+export async function openReplay(file: string, { dir, folders }: Place): Promise<Model> {
   const path = resolve(dir, file);
+  if (file.endsWith(".jsonl")) return playAnswers(parseTape(await readScript(path), file, folders), `replay/${file}`);
   const script = parseScript(await readScript(path), path);
   return {
     name: `replay/${file}`,
@@ -55,6 +63,37 @@ export async function openReplay(file: string, dir: string): Promise<Model> {
       yield { type: "end", reason: turn.calls.length > 0 ? "tool" : "stop", usage: noUsage, cost: 0 };
     },
   };
+}
+
+/**
+ * The model's side of a cassette, whatever it is asked now: each conversation has the answers of then, in their order. They
+ * cost nothing.
+ */
+function playAnswers({ file, lines, end }: Tape, name: string): Model {
+  const conversations = Map.groupBy(lines.ask, ({ value }) => value.ask.agent);
+  const played = new Map<string | undefined, number>();
+  return {
+    name,
+    async *stream({ agent }, signal) {
+      signal.throwIfAborted();
+      const answers = conversations.get(agent) ?? [];
+      const index = played.get(agent) ?? 0;
+      played.set(agent, index + 1);
+      const next = answers[index]?.value;
+      if (!next) throw noMore(agent, answers.length);
+      for (const event of next.answer ?? []) {
+        if (event.type === "end") yield { ...event, usage: noUsage, cost: 0 };
+        else if (event.type !== "fallback") yield event;
+      }
+      if (next.failed) throw toError(next.failed);
+    },
+  };
+
+  function noMore(agent: string | undefined, count: number): OmegaError {
+    const who = agent === undefined ? "the model" : `sub-agent ${agent}`;
+    const hint = end ? "the run goes another way than the recorded one" : "its run was killed, or is still on";
+    return new OmegaError("DIVERGED", `${file} has ${count} answers of ${who}, the run wants one more`, { hint });
+  }
 }
 
 async function readScript(path: string): Promise<string> {

@@ -4,7 +4,7 @@ import { closeSync } from "node:fs";
 import { openToAppend, write } from "./private-files.ts";
 import type { Store } from "./store.ts";
 
-export type Lines = { add(line: object): void; close(): void };
+export type Lines = { add(line: object): void; addText(line: string): void; close(): void };
 
 /** Beyond `maxBytes` it grows no more. */
 export function openLines(file: string, store: Store, maxBytes = Number.POSITIVE_INFINITY): Lines {
@@ -19,14 +19,16 @@ export function openLines(file: string, store: Store, maxBytes = Number.POSITIVE
     if (target !== undefined && text !== "") store.attempt(() => write(target, text));
   }
 
+  function addText(line: string): void {
+    if (fd === undefined || size > maxBytes) return;
+    size += line.length;
+    if (waiting === "") setImmediate(flush);
+    waiting += `${line}\n`;
+  }
+
   return {
-    add(line) {
-      if (fd === undefined || size > maxBytes) return;
-      const text = `${JSON.stringify(line)}\n`;
-      size += text.length;
-      if (waiting === "") setImmediate(flush);
-      waiting += text;
-    },
+    add: (line) => addText(JSON.stringify(line)),
+    addText,
     close() {
       flush();
       if (fd !== undefined) closeSync(fd);

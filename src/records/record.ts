@@ -27,7 +27,7 @@ export type RunRecord = {
   /** Adds a line to events.jsonl. Pieces of text that follow each other become one line. */
   event(event: LoggedEvent): void;
   /** Adds a line to cassette.jsonl, as it is: who tells it has taken out what must not be there. */
-  tape(line: object): void;
+  tape(line: string): void;
   /** Keeps a text and gives back its id; undefined if it could not be kept. */
   keepOutput(text: string): string | undefined;
   /** A page of a kept output, by bytes; never half a character. undefined: no such id. */
@@ -43,11 +43,13 @@ export type RecordOptions = {
   clean: Clean;
   redact: Clean;
   store: Store;
+  /** It was played: it has cost nothing. */
+  isPlayed?: boolean;
   /** A place of its own for a run that is not to be listed. */
   unlisted?: string | undefined;
 };
 
-export function openRecord(run: string, { clean, redact, store, unlisted }: RecordOptions): RunRecord {
+export function openRecord(run: string, { clean, redact, store, isPlayed, unlisted }: RecordOptions): RunRecord {
   const folder = unlisted ?? runFolder(run);
   store.attempt(() => makeFolder(folder));
   const log = openEventLog(join(folder, "events.jsonl"), { clean, store });
@@ -56,7 +58,7 @@ export function openRecord(run: string, { clean, redact, store, unlisted }: Reco
   return {
     folder: () => (store.isBroken() ? null : folder),
     event: log.event,
-    tape: tape.add,
+    tape: tape.addText,
     keepOutput: outputs.keep,
     readOutput: outputs.read,
     stderr(server, text) {
@@ -73,7 +75,8 @@ export function openRecord(run: string, { clean, redact, store, unlisted }: Reco
       store.attempt(() => replaceFile(join(folder, "result.json"), `${JSON.stringify(result, null, 2)}\n`));
       if (store.isBroken() || unlisted !== undefined) return;
       try {
-        await addRun(rowOf(result, { file, record: folder }));
+        const row = rowOf(result, { file, record: folder });
+        await addRun(isPlayed ? { ...row, cost: 0 } : row);
       } catch (error) {
         const reason = systemCode(error) === "ERR_SQLITE_ERROR" && error instanceof Error ? error.message : error;
         store.tell(

@@ -54,7 +54,10 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   const { children, hurry, secrets } = scope;
   const system = systemPrompt(skill, mapStrings(table.undecided, secrets.redact));
   const { repeat } = skill.limits;
-  const conversation = { model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock, keep: scope.keep };
+  const conversation = {
+    ...{ model, tools, finish, system, prompt: skill.prompt, budget, repeat, clock },
+    ...{ keep: scope.keep, agent: means.agent },
+  };
   const judging = {
     ...{ workdir: skill.workdir, counts: table.counts, undecided: table.undecided, children, hurry },
     player: scope.deck.player,
@@ -112,7 +115,10 @@ function shapes({ limits }: Skill, { secrets, keep }: Scope) {
     shape(result: ToolResult, whole: boolean): ToolResult {
       const content = result.content.map((part) => {
         if (part.type === "text") return { ...part, text: secrets.redact(part.text) };
-        const isClean = [part.data, part.mimeType].every((text) => secrets.redact(text) === text);
+        // On a cassette a secret has its name in its place, which no base64 could hold.
+        const isClean = [part.data, part.mimeType].every(
+          (text) => secrets.redact(text) === text && !text.includes("‹"),
+        );
         return isClean ? part : { type: "text" as const, text: "[a picture that holds a secret]" };
       });
       const shaped = { ...result, content };

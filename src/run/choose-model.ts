@@ -6,6 +6,9 @@ import type { ModelChoice, Skill } from "../manifest/skill.ts";
 
 export type ChosenModel = { name: string; model: Model; choice: ModelChoice; warnings: string[] };
 
+/** A recorded run in the place of a model, and not a script. */
+export const isCassette = (model: string) => /^replay\/.*\.jsonl$/.test(model);
+
 /** Its keys become secrets of the skill. */
 export async function chooseModel(skill: Skill, flag: string | undefined): Promise<ChosenModel> {
   const { keysFound, keysOf, openModel } = await import("../providers/model.ts");
@@ -20,9 +23,12 @@ export async function chooseModel(skill: Skill, flag: string | undefined): Promi
   for (const key of keysOf(choice, process.env)) skill.secrets.add(key);
   // What a flag names is relative to the caller, what a manifest names to the manifest.
   const dir = named === undefined ? skill.dir : process.cwd();
-  const { model, passedOver } = await openModel(choice, { environment: process.env, dir });
+  const { workdir } = skill;
+  const folders = { workdir, "skill.dir": skill.dir };
+  const { model, passedOver } = await openModel(choice, { environment: process.env, dir, folders });
   const warnings = passedOver.map((reason) => `${reason}; ${model.name} takes its place`);
-  if (model.name.startsWith("replay/")) {
+  if (isCassette(model.name)) warnings.push(`${model.name}: the answers are those of a recorded run`);
+  else if (model.name.startsWith("replay/")) {
     warnings.push(`${model.name} is a script, not a model: its turns were written by hand`);
   }
   return { name: model.name, model, choice, warnings };

@@ -22,7 +22,7 @@ export type Checking = {
   signal: AbortSignal;
   hurry: AbortSignal;
   /** Where a run is played: what was seen then of files and commands. */
-  player?: Pick<Player, "check"> | undefined;
+  player?: Pick<Player, "check" | "checked"> | undefined;
   onChecked?(checked: Checked): void;
 };
 
@@ -52,7 +52,11 @@ function maxOnly(expectation: Expectation): Expectation | undefined {
 }
 
 async function check(expectation: Expectation, checking: Checking): Promise<Checked> {
-  if ("tool" in expectation) return checkTool(expectation, checking);
+  if ("tool" in expectation) {
+    const found = checkTool(expectation, checking);
+    checking.player?.checked(found);
+    return found;
+  }
   const name = nameOf(expectation);
   if (checking.player) return { check: name, ...checking.player.check(name) };
   const seen =

@@ -5,10 +5,11 @@ import { errorResult, type ToolResult } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
 import { openBudget } from "../loop/budget.ts";
-import { startClock, within } from "../loop/clock.ts";
+import { within } from "../loop/clock.ts";
 import { converse, type Ending } from "../loop/converse.ts";
 import type { CheckedSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
+import type { Outcome } from "../outcome.ts";
 import { type AgentTask, agentTool } from "../tools/builtin/agent.ts";
 import { type BuiltIn, textResult } from "../tools/builtin/built-in.ts";
 import { finishTool } from "../tools/builtin/finish.ts";
@@ -17,7 +18,7 @@ import { readToolOutput } from "../tools/builtin/read-tool-output.ts";
 import { subSkillTool } from "../tools/builtin/sub-skill.ts";
 import type { ToolTable } from "../tools/table.ts";
 import { attempt, type Means } from "./attempt.ts";
-import { chooseModel } from "./choose-model.ts";
+import { chooseModel, isCassette } from "./choose-model.ts";
 import { answerText } from "./judge.ts";
 import { allRules, explicitRules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
@@ -75,25 +76,31 @@ async function runSubSkill(
   const agent = scope.nextAgent(means.agent);
   if (agent === undefined) return tooMany;
   return await resultOf(`skill ${checked.name}`, async () => {
-    const { recorder, player } = scope.deck;
+    const { recorder, player, clock: openClock } = scope.deck;
+    const { now, played } = scope.resolving;
     const { resolveSkill } = await import("../manifest/resolve.ts");
     const resolved = await resolveSkill(checked, {
       run: scope.run,
-      now: scope.now,
+      now,
       cwd: outer.workdir,
       environment: process.env,
-      isPlayed: player !== undefined,
+      played,
       inputs: { flags: [], file: { name: "the call", values: inputs } },
     });
     for (const secret of resolved.secrets.list()) scope.secrets.add(secret);
     // What is found from here on, the key of its model, is a secret of the run too.
     const skill = { ...resolved, secrets: scope.secrets };
     for (const message of skill.warnings) scope.warn(message);
-    const chosen = skill.model && !player ? await chooseModel(skill, undefined) : undefined;
+    const chosen =
+      skill.model && !player && !isCassette(means.model.name) ? await chooseModel(skill, undefined) : undefined;
     for (const message of chosen?.warnings ?? []) scope.warn(message);
     const choice = chosen?.choice ?? means.choice;
-    using clock = startClock(skill.limits.time, within(means.clock).end);
-    const ledger = { file: skill.file, isRecorded: scope.record.folder() !== null };
+    using clock = openClock(skill.limits.time, within(means.clock).end);
+    const ledger = {
+      file: skill.file,
+      isRecorded: scope.record.folder() !== null,
+      played: player && {},
+    };
     const place = `${skill.name}/`;
     const inner = {
       ...means,
@@ -119,6 +126,9 @@ async function drain<T>(events: AsyncGenerator<RunEvent, T>, agent: string, { em
   }
 }
 
+/** With these the whole run ends. */
+const ends: readonly Outcome[] = ["interrupted", "internal", "storage"];
+
 /** However it ends, it is a result for the model above; but what ends the whole run is thrown on. */
 async function resultOf(
   who: string,
@@ -132,7 +142,7 @@ async function resultOf(
     if (ending.status === "blocked") return errorResult(`${who} is blocked: ${said}`);
     return textResult(ending.status === "nothing-to-do" ? `nothing to do: ${said}` : said);
   } catch (error) {
-    const isFinal = !(error instanceof OmegaError) || ["interrupted", "internal", "storage"].includes(error.outcome);
+    const isFinal = !(error instanceof OmegaError) || ends.includes(error.outcome) || error.code === "DIVERGED";
     if (isFinal) throw error;
     return errorResult(`${who} ended as ${error.outcome}: ${error.message}`);
   }

@@ -1,10 +1,13 @@
 // What a person gives a run on the command line → the skill of this run. Nothing has started yet.
 
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
+import type { Folders } from "../cassette/places.ts";
+import type { Head } from "../cassette/tape.ts";
 import { OmegaError } from "../errors.ts";
 import { parseFields, type Values } from "../manifest/document.ts";
 import { decode, MAX_BYTES, readSource } from "../manifest/files.ts";
 import { loadSkill } from "../manifest/load.ts";
+import type { Playing } from "../manifest/resolve.ts";
 import type { Skill } from "../manifest/skill.ts";
 import { readStdin } from "./stdin.ts";
 
@@ -20,17 +23,19 @@ export type Given = {
   workdir?: string | undefined;
 };
 
-/** `words`: those that were added to the prompt, as they were read. `now`: the moment that was filled in. */
-export type Prepared = Skill & { words: readonly string[]; now: string };
-
-/** What a cassette tells of the run that it was made of. */
-export type Taped = { inputs: Values; words: readonly string[] };
+export type Prepared = Skill & {
+  /** Those that were added to the prompt, as they were read. */
+  words: readonly string[];
+  /** What its texts say of its folders: those of then, where it is played. */
+  folders: Folders;
+  playing: Playing | undefined;
+};
 
 export async function prepare(
   given: Given,
-  run: { run: string; now: string },
+  run: { run: string; now: Date },
   signal: AbortSignal,
-  taped?: Taped,
+  taped?: Head,
 ): Promise<Prepared> {
   refuseTwoClaims(given);
   const path = given.match === undefined ? given.skill : await matching(given.match, given.skill);
@@ -39,6 +44,7 @@ export async function prepare(
     inputFile === undefined
       ? taped && { name: "the cassette", values: taped.inputs }
       : { name: inputFile, values: await readInputs(inputFile, signal) };
+  const playing = taped && playingOf(taped, given);
   const skill = await loadSkill(path, {
     ...run,
     cwd: process.cwd(),
@@ -46,12 +52,26 @@ export async function prepare(
     inputs: { flags: given.inputs, file },
     envFile,
     workdir,
-    isPlayed: taped !== undefined,
+    played: playing,
   });
   const words: string[] = [];
   for (const word of given.words.length > 0 ? given.words : (taped?.words ?? []))
     words.push(word === "-" ? await textOfStdin(signal) : word);
-  return { ...skill, words, now: run.now, prompt: [skill.prompt, ...words].join(" ") };
+  const folders = { workdir: skill.workdir, "skill.dir": playing?.skillDir(skill.dir) ?? skill.dir };
+  return { ...skill, words, folders, playing, prompt: [skill.prompt, ...words].join(" ") };
+}
+
+function playingOf({ folders, now }: Head, { workdir }: Given): Playing {
+  let top: string | undefined;
+  return {
+    workdir: resolve(workdir ?? folders.workdir),
+    // The first that asks is the skill itself; those within it follow.
+    skillDir(dir) {
+      top ??= dir;
+      return resolve(folders["skill.dir"], relative(top, dir));
+    },
+    now,
+  };
 }
 
 function refuseTwoClaims({ words, inputFile }: Given): void {

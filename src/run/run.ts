@@ -3,12 +3,10 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Line } from "../cassette/tape.ts";
+import type { Head } from "../cassette/tape.ts";
 import { asOmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
 import { openBudget } from "../loop/budget.ts";
-import { startClock } from "../loop/clock.ts";
-import { localTime } from "../manifest/clock.ts";
 import type { Limits } from "../manifest/schema.ts";
 import type { ModelChoice, Skill } from "../manifest/skill.ts";
 import { type AskPerson, openPermits } from "../permissions/permits.ts";
@@ -21,7 +19,7 @@ import { finishTool } from "../tools/builtin/finish.ts";
 import { attempt } from "./attempt.ts";
 import { openChildren } from "./children.ts";
 import { chooseModel } from "./choose-model.ts";
-import { headOf, openDeck, type PlayedTape } from "./deck.ts";
+import { headOf, openDeck, type Played, type PlayedTape } from "./deck.ts";
 import { type Envelope, emptyTally, envelope, graver, type Tally } from "./envelope.ts";
 import { takeLock } from "./overlap.ts";
 import { type Given, type Prepared, prepare } from "./prepare.ts";
@@ -40,10 +38,12 @@ export type RunOptions = Given &
     /** These take the place of the manifest's. */
     limits: Partial<Limits>;
     output: string | undefined;
-    /** Told what is recorded, besides the run's own record. */
-    onTape?: ((line: Line) => void) | undefined;
+    /** Told each line that is recorded, besides the run's own record. */
+    onTape?: ((line: string) => void) | undefined;
     /** Played from this, and nothing is started or asked. */
     played?: PlayedTape | undefined;
+    /** Told how it compares, when it has been played. */
+    onPlayed?: ((played: Played) => void) | undefined;
     /** False: it is not to be found in the records. */
     leavesRecord?: boolean;
     /** Absent: nobody can be asked. */
@@ -56,7 +56,8 @@ export type RunOptions = Given &
 type Telling = { tally: Tally; watch: Watch; side: SideEvents; over: AsyncDisposableStack };
 
 /** Yields what happens; returns how it ended. Never throws: a run without an envelope would be a run without an end. */
-export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelope> {
+export async function* run(given: RunOptions): AsyncGenerator<RunEvent, Envelope> {
+  const options = given.played ? withFlagsOfThen(given, given.played.tape.head) : given;
   const tally = emptyTally();
   const watch = openWatch(tally);
   const side = openSideEvents();
@@ -65,8 +66,8 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
   await using over = new AsyncDisposableStack();
   let file: string | null = null;
   try {
-    const now = head?.startedAt ?? localTime(new Date(tally.startedAt));
-    const prepared = await prepare(options, { run: (head ?? tally).run, now }, options.signal, head);
+    const { run, startedAt } = head ?? tally;
+    const prepared = await prepare(options, { run, now: new Date(startedAt) }, options.signal, head);
     const skill = { ...prepared, ...withFlags(prepared, options) };
     file = realpathSync(skill.file);
     yield* watch.events(side.along(story(skill, file, options, { tally, watch, side, over })));
@@ -77,7 +78,9 @@ export async function* run(options: RunOptions): AsyncGenerator<RunEvent, Envelo
     if (code === "INTERNAL" && cause instanceof Error)
       yield* watch.event({ type: "debug", message: cause.stack ?? cause.message });
   }
-  tally.error = tally.deck?.end(envelope(tally)) ?? tally.error;
+  const compared = tally.deck?.end(envelope(tally));
+  if (compared) options.onPlayed?.(compared);
+  tally.error = compared?.departure ?? tally.error;
   return yield* watch.end(envelope(tally), file, side.rest);
 }
 
@@ -100,53 +103,58 @@ async function* story(
   const finish = finishTool(skill.output.schema);
   if (!played) over.use(yield* takeLock(skill, file, options.signal));
 
-  using clock = startClock(limits.time, options.signal);
   const clean = (text: string) => plain(secrets.redact(text));
   const store = options.leavesRecord === false ? noStore : openStore(warn);
-  const audit = openAudit(run, { clean, store, required: skill.auditRequired, skill: skill.name });
-  over.defer(audit.close);
+  // Nothing that is played acts or reads.
+  const audit = played ? undefined : openAudit(run, { clean, store, required: skill.auditRequired, skill: skill.name });
+  if (audit) over.defer(audit.close);
   await using children = await openChildren(run, warn, { store, keepJournal: true });
   // After the record is written.
   over.defer(children.forget);
   tally.children = children.summary;
   const unlisted = options.leavesRecord === false ? temporaryFolder(over) : undefined;
   const recordStore = unlisted === undefined ? store : openStore(warn);
-  const record = openRecord(run, { clean, redact: secrets.redact, store: recordStore, unlisted });
+  const { redact } = secrets;
+  const record = openRecord(run, { clean, redact, store: recordStore, unlisted, isPlayed: played !== undefined });
   tally.record = record.folder;
   watch.keepIn(record);
   const deck = openDeck({
     skill,
     played,
-    clean,
+    redact,
     write(line) {
       record.tape(line);
       options.onTape?.(line);
     },
   });
-  deck.recorder.begin(headOf(skill, { run: (played?.tape.head ?? tally).run, model: chosen.name }));
-  tally.deck = deck;
-  const budget = openBudget(
-    await budgetLimits(played ? { ...limits, costPerDay: undefined } : limits, chosen.choice, {
-      file,
-      isRecorded: record.folder() !== null,
+  using clock = deck.clock(limits.time, options.signal);
+  const ledger = { file, isRecorded: record.folder() !== null, played: played?.tape.head };
+  const spendable = await budgetLimits(limits, chosen.choice, ledger);
+  const { ask: person } = options;
+  const ask = deck.asking(person && ((question, signal) => person(mapStrings(question, redact), signal)));
+  deck.recorder.begin(
+    headOf(skill, {
+      ...(played?.tape.head ?? tally),
+      ...{ model: chosen.name, flags: options, isAttended: ask !== undefined },
+      leftOfDay: spendable.cost?.code === "LIMIT_DAY" ? spendable.cost.dollars : undefined,
     }),
   );
+  tally.deck = deck;
+  const budget = openBudget(spendable);
   yield { type: "start", run, skill: skill.name, file, model: chosen.name, startedAt: tally.startedAt };
   tally.begunAt = new Date().toISOString();
 
   const rules = { rules: allRules(skill, options), explicit: explicitRules(skill, options) };
-  const { ask } = options;
-  const askWithout: AskPerson | undefined =
-    ask && ((question, signal) => ask(mapStrings(question, secrets.redact), signal));
-  const permits = openPermits({ ...rules, ask: askWithout, unattended: skill.unattended });
+  const permits = openPermits({ ...rules, ask, unattended: skill.unattended });
   tally.denials = permits.denials;
 
   const { hurry } = options;
   const { emit } = side;
   const kept = keeper(record.keepOutput);
   const scope: Scope = {
-    ...{ run, now: skill.now, flags: options, hurry, tally, children, record, audit, secrets, deck, emit, warn },
+    ...{ run, flags: options, hurry, tally, children, record, audit, secrets, deck, emit, warn },
     ...kept,
+    resolving: { now: new Date((played?.tape.head ?? tally).startedAt), played: skill.playing },
     nextAgent: agentCounter(),
   };
   const model = deck.recorder.model(chosen.model ?? deck.played());
@@ -163,11 +171,24 @@ function temporaryFolder(over: AsyncDisposableStack): string {
 }
 
 /** What is played was chosen then. */
-function chosenThen(skill: Skill, { tape, file }: PlayedTape) {
-  const { model: name } = tape.head;
+function chosenThen(skill: Skill, { tape }: PlayedTape) {
+  const { file, head } = tape;
+  const { model: name } = head;
   const choice: ModelChoice = skill.model?.name === name ? skill.model : { name, fallbacks: [] };
   const warnings = [`played from ${file}: no server is started, no model is asked, nothing is written`];
   return { name, choice, model: undefined, warnings };
+}
+
+/** The flags of then, where no others are given. */
+function withFlagsOfThen(options: RunOptions, { given = {} }: Head): RunOptions {
+  const { allow, deny, yes, limits } = options;
+  return {
+    ...options,
+    allow: allow.length > 0 ? allow : (given.allow ?? []),
+    deny: deny.length > 0 ? deny : (given.deny ?? []),
+    yes: yes || (given.yes ?? false),
+    limits: { ...given.limits, ...limits },
+  };
 }
 
 function withFlags(skill: Skill, { limits, output }: RunOptions): Skill {
@@ -187,12 +208,14 @@ function keeper(keepOutput: Scope["keep"]): Pick<Scope, "keep" | "hasKept"> {
   };
 }
 
-/** `1`, `2`, and within the first `1.3`. */
+/** `1`, `2`, and within the first `1.1`: whatever the others do meanwhile, the numbers of one are its own. */
 function agentCounter(): Scope["nextAgent"] {
-  let count = 0;
+  const counts = new Map<string | undefined, number>();
+  let all = 0;
   return (above) => {
-    if (count === MAX_AGENTS) return undefined;
-    count++;
+    if (all++ >= MAX_AGENTS) return undefined;
+    const count = (counts.get(above) ?? 0) + 1;
+    counts.set(above, count);
     return above === undefined ? String(count) : `${above}.${count}`;
   };
 }

@@ -1,17 +1,27 @@
 // The tests of a skill: the cassettes in its folder `tests/`. One holds if the run, played from it, asks what was asked then
 // and ends as it ended then.
 
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { Line } from "../cassette/tape.ts";
-import { OmegaError, systemCode } from "../errors.ts";
-import { findSkill } from "../manifest/files.ts";
-import { isRunId, runFolder } from "../records/home.ts";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { asOmegaError, OmegaError, systemCode } from "../errors.ts";
+import { findSkill, MARKDOWN, manifestNames } from "../manifest/files.ts";
+import { isRunId, runFolder, runsFolder } from "../records/home.ts";
 import { CASSETTE } from "../records/record.ts";
-import { readTape } from "./deck.ts";
+import { type Played, type PlayedTape, readTape } from "./deck.ts";
+import type { Envelope } from "./envelope.ts";
 import { type RunOptions, run } from "./run.ts";
 
 const FOLDER = "tests";
+const LAST = "last";
 
 export type Tested = {
   skill: string;
@@ -19,7 +29,9 @@ export type Tested = {
   ok: boolean;
   /** How the run ended, and must end. */
   outcome: string;
+  /** Why it does not hold, and what to do about it. */
   reason: string | null;
+  hint: string | null;
   ms: number;
   /** It was changed to what the run does now. */
   updated: boolean;
@@ -37,55 +49,84 @@ export function cassettesOf(skill: string): string[] {
 }
 
 export async function testCassette(skill: string, cassette: string, options: TestOptions): Promise<Tested> {
-  const { isUpdate, signal, hurry } = options;
   const started = performance.now();
-  const played = readTape(cassette, isUpdate);
-  const lines: Line[] = [];
+  const result = await verdictOf(skill, cassette, options).catch((error: unknown) => {
+    // A cassette that cannot be read is a test that fails, not the end of the others.
+    const { outcome, message, hint = null } = asOmegaError(error);
+    return { ok: false, outcome, reason: message, hint, updated: false };
+  });
+  return { skill, cassette, ...result, ms: Math.round(performance.now() - started) };
+}
+
+async function verdictOf(skill: string, cassette: string, options: TestOptions) {
+  const tape = readTape(cassette, { isLenient: options.isUpdate });
+  const { envelope, played } = await play(skill, tape, options);
+  const { outcome, code, reason, hint } = envelope;
+  const then = tape.tape.end?.value.end;
+  const isAsThen = then?.outcome === outcome && then.code === code;
+  const ok = played !== undefined && !played.departure && (options.isUpdate ? played.updated !== undefined : isAsThen);
+  const updated = options.isUpdate && ok && replaceIfChanged(cassette, played.updated ?? "");
+  return { ok, outcome, reason: ok ? null : (reason ?? outcome), hint: ok ? null : hint, updated };
+}
+
+async function play(skill: string, tape: PlayedTape, { signal, hurry }: TestOptions) {
+  let played: Played | undefined;
   const given: RunOptions = {
     ...{ skill, words: [], inputs: [], allow: [], deny: [], yes: false, limits: {} },
     ...{ model: undefined, output: undefined, signal, hurry },
-    played,
+    played: tape,
     leavesRecord: false,
-    onTape: (line) => lines.push(line),
+    onPlayed(how) {
+      played = how;
+    },
   };
   const events = run(given);
   let next = await events.next();
   while (!next.done) next = await events.next();
-  const { outcome, code, reason } = next.value;
-  const taped = played.tape.end?.end;
-  const ok = isUpdate
-    ? code !== "diverged" && outcome !== "invalid"
-    : taped?.outcome === outcome && taped.code === code;
-  const updated = isUpdate && ok && replaceIfChanged(cassette, lines);
-  const ms = Math.round(performance.now() - started);
-  return { skill, cassette, ok, outcome, reason: ok ? null : reason, ms, updated };
+  return { envelope: next.value satisfies Envelope, played: played as Played | undefined };
 }
 
-function replaceIfChanged(file: string, lines: readonly Line[]): boolean {
-  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+function replaceIfChanged(file: string, text: string): boolean {
   if (readFileSync(file, "utf8") === text) return false;
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
   return true;
 }
 
-/** A run of the records becomes a test of its skill; gives back the skill and the new cassette. */
-export function cassetteFrom(id: string): { skill: string; cassette: string } {
+/** A run of the records, `last` for the newest, becomes a test of its skill; gives back the skill and the new cassette. */
+export function cassetteFrom(name: string): { skill: string; cassette: string } {
+  const id = name === LAST ? newestRun() : name;
   const taken = join(runFolder(id), CASSETTE);
   if (!isRunId(id) || !existsSync(taken))
-    throw new OmegaError("USAGE", `there is no recorded run ${id}`, { hint: `looked for ${taken}` });
+    throw new OmegaError("USAGE", `there is no recorded run ${id}`, {
+      hint: `a run is named as in ${runsFolder()}, or ${LAST}`,
+    });
   const { tape } = readTape(taken);
   if (!tape.end) throw new OmegaError("USAGE", `run ${id} has no end: it was killed, or is still on`);
   const skill = skillOf(id);
   const folder = join(dirname(skill), FOLDER);
-  const cassette = join(folder, `${tape.end.end.outcome}-${id}.jsonl`);
+  const cassette = join(folder, `${tape.end.value.end.outcome}-${id}.jsonl`);
   try {
     mkdirSync(folder, { recursive: true });
     copyFileSync(taken, cassette);
   } catch (cause) {
     throw new OmegaError("USAGE", `cannot write ${cassette} (${systemCode(cause)})`, { cause });
   }
-  return { skill, cassette };
+  // A manifest beside a SKILL.md is only half of the skill.
+  const isOfFolder = [...manifestNames, MARKDOWN].includes(basename(skill));
+  return { skill: isOfFolder ? dirname(skill) : skill, cassette };
+}
+
+/** An id tells the second, and two runs of one second differ by chance: the file tells more. */
+function newestRun(): string {
+  const ids = existsSync(runsFolder()) ? readdirSync(runsFolder()).filter(isRunId) : [];
+  const recorded = ids.flatMap((id) => {
+    const found = statSync(join(runFolder(id), CASSETTE), { throwIfNoEntry: false });
+    return found ? [{ id, second: id.slice(0, "20260901-060000".length), at: found.mtimeMs }] : [];
+  });
+  const [newest] = recorded.sort((a, b) => b.second.localeCompare(a.second) || b.at - a.at);
+  if (!newest) throw new OmegaError("USAGE", `there is no recorded run in ${runsFolder()}`);
+  return newest.id;
 }
 
 /** The manifest of a run, as its first event tells. */

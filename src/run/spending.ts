@@ -9,13 +9,24 @@ import { findPrice } from "../providers/prices.ts";
 import { spentSince } from "../records/history.ts";
 
 /** `isRecorded`: what this run will have spent can be kept for the next one. */
-export type Ledger = { file: string; isRecorded: boolean };
+export type Ledger = {
+  file: string;
+  isRecorded: boolean;
+  /** Where a run is played: what it cost then stands on the tape, and what the day had left. */
+  played?: { leftOfDay?: number | undefined } | undefined;
+};
 
 export async function budgetLimits(limits: Limits, model: ModelChoice, ledger: Ledger): Promise<BudgetLimits> {
   const { turns, tokens, toolCalls, cost, costPerDay } = limits;
   if (cost === undefined && costPerDay === undefined) return { turns, tokens, toolCalls };
-  await requirePrices(model);
-  const left = costPerDay === undefined ? Number.POSITIVE_INFINITY : await leftOfDay(costPerDay, ledger);
+  const { played } = ledger;
+  if (!played) await requirePrices(model);
+  const left =
+    costPerDay === undefined
+      ? Number.POSITIVE_INFINITY
+      : played
+        ? (played.leftOfDay ?? costPerDay)
+        : await leftOfDay(costPerDay, ledger);
   const isDay = left < (cost ?? Number.POSITIVE_INFINITY);
   const dollars = isDay ? left : (cost ?? left);
   return { turns, tokens, toolCalls, cost: { dollars, code: isDay ? "LIMIT_DAY" : "LIMIT_COST" } };

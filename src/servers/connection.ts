@@ -26,7 +26,7 @@ const audited = ["tools/call", "resources/read", "prompts/get"];
 
 /** `answer` is what the server said, word for word; undefined if it said nothing. */
 export type CallResult = ToolResult & { answer: unknown };
-export type ConnectOptions = SuperviseOptions & { audit?: Audit };
+export type ConnectOptions = SuperviseOptions & { audit?: Audit | undefined };
 export type { ServerState };
 
 export type Connection = {

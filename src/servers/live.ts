@@ -1,6 +1,6 @@
 // A server that is up: its process runs, its era is known, its tools are listed. If any of that fails, it is ended again.
 
-import { asOmegaError, OmegaError } from "../errors.ts";
+import { asOmegaError, type ErrorCode, OmegaError } from "../errors.ts";
 import type { Server } from "../manifest/skill.ts";
 import { RpcError } from "../mcp/json-rpc.ts";
 import { oneLine } from "../terminal.ts";
@@ -16,20 +16,16 @@ export type StartOptions = LinkOptions & { signal: AbortSignal; deck?: Deck | un
 
 export async function start(server: Server, options: StartOptions): Promise<Live> {
   const until = performance.now() + server.startupTimeout;
-  const { deck } = options;
-  if (deck?.player) {
-    const isModern = server.protocol === "auto" && deck.player.isModern(deck.prefix + server.name);
-    return await startAs(isModern ? "modern" : server.protocol, server, options, until);
-  }
   if (server.protocol !== "auto") return await startAs(server.protocol, server, options, until);
-  if (isKnownAsModern(server)) {
+  const { player, prefix = "" } = options.deck ?? {};
+  if (player ? player.isModern(prefix + server.name) : isKnownAsModern(server)) {
     // Some legacy servers leave, or stay silent, at the question; they get a new process and the other half of the time.
     const half = performance.now() + server.startupTimeout / 2;
     const live = await startAs("modern", server, options, half).catch(() => options.signal.throwIfAborted());
     if (live) return live;
   }
   const live = await startAs("auto", server, options, until);
-  remember(server, live.session.era === "modern");
+  if (!player) remember(server, live.session.era === "modern");
   return live;
 }
 
@@ -42,7 +38,7 @@ async function startAs(
   const { name } = server;
   const label = `server "${name}"`;
   const { signal } = options;
-  const link = options.deck ? await onDeck(options.deck, server, options) : await openStdio(server, options);
+  const link = options.deck ? await onDeck(options.deck, server, options, signal) : await openStdio(server, options);
   const timed = () => ({ timeoutMs: Math.max(1, until - performance.now()), signal });
   try {
     const session = await openSession(link.peer, label, protocol, (method, params) =>
@@ -56,9 +52,12 @@ async function startAs(
   }
 }
 
+/** These are no failures of the server. */
+const ends: readonly ErrorCode[] = ["INTERRUPTED", "DIVERGED"];
+
 /** What went wrong while starting, with the server's own last words: that is what the person needs. */
 function startFailure(error: unknown, label: string, link: Link): OmegaError {
-  if (error instanceof OmegaError && (error.code === "INTERRUPTED" || error.code.startsWith("LIMIT_"))) return error;
+  if (error instanceof OmegaError && (ends.includes(error.code) || error.code.startsWith("LIMIT_"))) return error;
   const cause =
     error instanceof RpcError ? `answered with an error: ${oneLine(error.message, 500)}` : asOmegaError(error).message;
   const message = cause.startsWith(label) ? cause : `${label} ${cause}`;

@@ -12,22 +12,40 @@ export type Deck = { recorder: Recorder; player: Player | undefined; prefix: str
 const HEEDED = "notifications/tools/list_changed";
 const MAX_NOTED = 100;
 
-export async function onDeck({ recorder, player, prefix }: Deck, server: Server, options: LinkOptions): Promise<Link> {
+export async function onDeck(
+  { recorder, player, prefix }: Deck,
+  server: Server,
+  options: LinkOptions,
+  signal: AbortSignal,
+): Promise<Link> {
   const name = prefix + server.name;
   let noted = 0;
-  const heard: LinkOptions = {
-    ...options,
-    onNotification(method, params) {
-      if (method === HEEDED && noted++ < MAX_NOTED) recorder.notified(name, method, params);
-      options.onNotification?.(method, params);
-    },
+  const onNotification: NonNullable<LinkOptions["onNotification"]> = (method, params) => {
+    if (method === HEEDED && noted++ < MAX_NOTED) recorder.notified(name, method, params);
+    options.onNotification?.(method, params);
   };
   try {
     const link = player
-      ? player.link(name, (method, params) => heard.onNotification?.(method, params))
-      : await openStdio(server, heard);
+      ? await player.link(name, onNotification, signal)
+      : await openStdio(server, { ...options, onNotification });
+    let isEnding = false;
     void link.exited.then((exit) => recorder.exited(name, exit));
-    return { ...link, peer: recorder.peer(name, link.peer) };
+    void link.gone.then((reason) => {
+      if (!isEnding) recorder.lost(name, reason);
+    });
+    return {
+      ...link,
+      peer: recorder.peer(name, link.peer),
+      hint() {
+        const hint = link.hint();
+        recorder.hinted(name, hint);
+        return hint;
+      },
+      end(hangs) {
+        isEnding = true;
+        return link.end(hangs);
+      },
+    };
   } catch (error) {
     recorder.notStarted(name, error);
     throw error;

@@ -7,7 +7,7 @@ import { omega } from "../support/omega.ts";
 import { fixtureServer, manifest } from "../support/skills.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
-const { hide } = namePlaces({ workdir: "/tmp/work" });
+const { hide } = namePlaces({ workdir: "/tmp/work", "skill.dir": "/elsewhere" });
 const written: [string, string][] = [
   ["/tmp/work", "{{ workdir }}"],
   ["read /tmp/work/a.md and /tmp/work.", "read {{ workdir }}/a.md and {{ workdir }}."],

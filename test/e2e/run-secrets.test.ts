@@ -2,7 +2,7 @@
 // not to a model.
 
 import { expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { type Canaries, canariesOf, leaksIn, places, shapeNames } from "../support/canaries.ts";
 import { controlCharacter, isText, keptIn } from "../support/kept.ts";
 import {
@@ -235,6 +235,22 @@ for (const shape of shapeNames) {
       expect(leaks(told, canaries)).toEqual([]);
     });
   }
+
+  test(`a run that had secrets of the shape "${shape}" is played without any of them`, async () => {
+    // The size of data that cannot be shown is told as it was, with the secret in it.
+    const script = thorough(canaries, true).map(({ calls = [], ...turn }) => {
+      const shown = calls.filter(({ name }) => name !== "mcp__s__picture");
+      return shown.length > 0 ? { ...turn, calls: shown } : turn;
+    });
+    await using told = await play(canaries, script, { flags: ["--json"] });
+    expect(told.code, told.stderr).toBe(0);
+    const then = JSON.parse(told.stdout);
+    rmSync(told.file("secret.txt"));
+    const env = { OMEGA_HOME: told.file("other"), HOME: "/nonexistent" };
+    const words = ["run", told.file("skill"), "--json", "--replay", `${then.record}/cassette.jsonl`];
+    const played = await omega(words, { env });
+    expect(JSON.parse(played.stdout)).toMatchObject({ outcome: "done", text: then.text });
+  });
 
   test(`data and its file hide secrets of the shape "${shape}"`, async () => {
     const output = { [canaries.env]: { deep: [canaries.file, `Bearer ${canaries.header}`] } };

@@ -97,7 +97,7 @@ test("without limits.depth there is no agent, and a sub-agent has one only as de
       .events(json)
       .filter(({ type }) => type === "turn")
       .map(({ agent }) => agent ?? "run"),
-  ).toEqual([...["run", "1", "1.2", "1.2", "1", "run"]]);
+  ).toEqual([...["run", "1", "1.1", "1.1", "1", "run"]]);
 });
 
 test("a sub-agent has only the tools that it was given, by either name", async () => {

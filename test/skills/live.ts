@@ -14,7 +14,7 @@ export function testLive(scene: Scene): void {
       expect(envelope.outcome, result.stderr).toBe(scene.outcome);
       const { outcome, code, text, output, turns, toolCalls, usage } = envelope;
       expect({ outcome, code, text, output, turns, toolCalls, usage }).toEqual(
-        readTape(cassetteOf(scene)).tape.end!.end as any,
+        readTape(cassetteOf(scene)).tape.end!.value.end as any,
       );
       expect(envelope.children.survivors).toEqual([]);
     },
