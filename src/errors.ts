@@ -50,7 +50,7 @@ const codes = {
   CHECK_FAILED: ["failed", "check"],
   /** The answer does not fit the manifest's schema. */
   OUTPUT_SCHEMA: ["failed", "schema"],
-  /** The answer could not be written to its file. */
+  /** The answer could not be written to its file, or to stdout. */
   OUTPUT_FILE: ["failed", "output-file"],
   /** The run left the script of the replay model. */
   DIVERGED: ["failed", "diverged"],

@@ -48,7 +48,8 @@ export default defineCommand({
       warn: (line) => person.tell(() => log.warn(line)),
       error: (line) => person.tell(() => log.error(line)),
     });
-    const events = run({
+    // Where a line cannot be written the run ends too, and all that it has started.
+    await using events = run({
       ...given,
       ...readPermissions(args.yes, rawArgs),
       model: args.model,
