@@ -90,7 +90,9 @@ async function runSubSkill(
     const chosen = skill.model && (await chooseModel(skill, undefined));
     for (const message of chosen?.warnings ?? []) scope.warn(message);
     const choice = chosen?.choice ?? means.choice;
-    using clock = startClock(skill.limits.time, within(means.clock).end);
+    // Known beforehand, so that it reports in time, and begins no wait that would pass the end of the run above.
+    const timeLeft = means.clock.workUntil - Date.now();
+    using clock = startClock(Math.min(skill.limits.time, timeLeft), within(means.clock).end);
     const ledger = { file: skill.file, isRecorded: scope.record.folder() !== null };
     const place = `${skill.name}/`;
     const inner = {
