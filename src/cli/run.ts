@@ -59,7 +59,8 @@ export default defineCommand({
     const reporter = createReporter(format, screen, (text) => process.stdout.write(text));
     const ask = personAtTerminal(readsStdin || (args.unattended ?? false), screen);
     refuseTwoModels(args);
-    const events = run({
+    // Where a line cannot be written the run ends too, and all that it has started.
+    await using events = run({
       ...given,
       ...readPermissions(args.yes, rawArgs),
       model: args.model,

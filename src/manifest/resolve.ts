@@ -84,11 +84,13 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
     now = options.played?.now ?? localTime(options.now);
     return now;
   };
+  /** As the texts of this run have it. */
+  const namedDir = options.played?.skillDir(dir) ?? dir;
   const early: RunValues = {
     today: () => dateOf(tellNow()),
     now: tellNow,
     "run.id": () => options.run,
-    "skill.dir": () => options.played?.skillDir(dir) ?? dir,
+    "skill.dir": () => namedDir,
   };
   const workdir = findWorkdir(checked, options, fillWith(findValue(inputs, early)));
   const value = findValue(inputs, { ...early, workdir: () => workdir });
@@ -150,7 +152,7 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
       fileIn(manifest.instructions),
       fileIn(output?.schema),
       ...servers.flatMap(({ command, args }) =>
-        [command, ...args].filter(isAbsolute).map((path) => relative(dir, path)),
+        [command, ...args].filter(isAbsolute).map((path) => relative(namedDir, path)),
       ),
     ].flatMap((file) => (file === undefined ? [] : [normalize(file)])),
     expect,

@@ -95,7 +95,9 @@ async function runSubSkill(
       skill.model && !player && !isCassette(means.model.name) ? await chooseModel(skill, undefined) : undefined;
     for (const message of chosen?.warnings ?? []) scope.warn(message);
     const choice = chosen?.choice ?? means.choice;
-    using clock = openClock(skill.limits.time, within(means.clock).end);
+    // Known beforehand, so that it reports in time, and begins no wait that would pass the end of the run above.
+    const timeLeft = means.clock.workUntil - Date.now();
+    using clock = openClock(Math.min(skill.limits.time, timeLeft), within(means.clock).end);
     const ledger = {
       file: skill.file,
       isRecorded: scope.record.folder() !== null,

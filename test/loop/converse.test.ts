@@ -106,11 +106,15 @@ const lastResult = (messages: readonly Message[] | undefined) => {
 const useTokens = (input: number) => ({ usage: { ...noUsage, input } });
 
 describe("finish", () => {
-  test("ends the conversation with its status, and its summary where there is no text", async () => {
+  test("ends the conversation with its status, and its text or its summary, whichever says more", async () => {
     const said = { status: "nothing-to-do", summary: "No commits." };
     expect((await hold([[finish(said), end("tool")]])).ending).toMatchObject({ ...said, text: "No commits." });
     const { ending } = await hold([[text("All."), finish({ status: "done", summary: "s" }), end("tool")]]);
     expect(ending).toMatchObject({ status: "done", text: "All." });
+    const wrapped = await hold([
+      [text("Let me wrap up."), finish({ status: "done", summary: "The answer is 42." }), end("tool")],
+    ]);
+    expect(wrapped.answer).toBe("The answer is 42.");
   });
 
   test("is not taken beside a call that failed, wherever it stands", async () => {
