@@ -64,7 +64,7 @@ function asText(plan: Plan, tools: readonly PlannedTool[] | undefined): string {
     `model    ${model ? `${[model.name, ...model.fallbacks].join(", else ")} (from ${model.source})` : "none: give --model provider/name"}`,
     ...(model ? [`key      ${keyOf(plan)}`] : []),
     `limits   ${limitsOf(plan)}`,
-    `cost     ${plan.worstCost === null ? "no limit that could be told in money" : `at most $${plan.worstCost}`}`,
+    `cost     ${plan.worstCost === null ? "no limit that could be told in money" : `at most $${plan.worstCost}, looked at between turns`}`,
     ...(plan.output === null ? [] : [`output   ${plan.output}`]),
     ...(plan.overlap === "allow" ? [] : [`overlap  ${plan.overlap}`]),
     ...section("inputs", plan.inputs, ({ name, value, source }) => `${name} = ${indented(value)} (${source})`),

@@ -23,7 +23,7 @@ import { headOf, openDeck, type Played, type PlayedTape } from "./deck.ts";
 import { type Envelope, emptyTally, envelope, graver, type Tally } from "./envelope.ts";
 import { takeLock } from "./overlap.ts";
 import { type Given, type Prepared, prepare } from "./prepare.ts";
-import { allRules, explicitRules, type PermissionFlags } from "./rules.ts";
+import { allRules, deadRules, explicitRules, type PermissionFlags } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 import { openSideEvents, type SideEvents } from "./side-events.ts";
 import { budgetLimits } from "./spending.ts";
@@ -95,7 +95,7 @@ async function* story(
   const warn = (message: string) => side.emit({ type: "warning", message });
   tally.skill = skill.name;
   watch.hide(secrets);
-  for (const message of skill.warnings) yield { type: "warning", message };
+  for (const message of [...skill.warnings, ...deadRules(skill, options)]) yield { type: "warning", message };
   const { played } = options;
   const chosen = played ? chosenThen(skill, played) : await chooseModel(skill, options.model);
   tally.model = chosen.name;
