@@ -33,6 +33,8 @@ export type ModelRequest = {
   system?: string;
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
+  /** Those that would be offered by now. */
+  toolsNow?(): readonly ToolDefinition[];
   /** When the run ends at the latest (epoch, ms): no wait is begun that would pass it. */
   deadlineAt?: number;
   /** The longest answer to this request, if it must be shorter than usual. */

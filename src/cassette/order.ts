@@ -10,8 +10,8 @@ export type Entry = {
 };
 
 export type Order = {
-  /** Settles when all that stands before this line has been handed out. */
-  turn(line: number, signal: AbortSignal): Promise<void>;
+  /** Settles when all that stands before this line has been handed out. `onStep`: each time that something will be. */
+  turn(line: number, signal: AbortSignal, onStep?: () => void): Promise<void>;
   /** Nothing more is handed out: who waits, and who comes, gets this. */
   stop(reason: OmegaError): void;
 };
@@ -23,7 +23,7 @@ const LOOK_MS = 50;
 /** `onMissing`: what comes next is not asked for, and others wait for it. They get it no more: it is passed over, or `stop`. */
 export function openOrder(entries: readonly Entry[], onMissing: (line: number) => void): Order {
   const over = new Set<number>();
-  const waiting = new Map<number, { hand(): void; fail(reason: unknown): void }>();
+  const waiting = new Map<number, { hand(): void; fail(reason: unknown): void; onStep: (() => void) | undefined }>();
   let next = 0;
   let isScheduled = false;
   let looks = 0;
@@ -46,6 +46,7 @@ export function openOrder(entries: readonly Entry[], onMissing: (line: number) =
     if (!entry) return;
     const asked = waiting.get(entry.line);
     if (!asked && !entry.happens) return;
+    for (const { onStep } of waiting.values()) onStep?.();
     over.add(entry.line);
     looks = 0;
     entry.happens?.();
@@ -65,7 +66,7 @@ export function openOrder(entries: readonly Entry[], onMissing: (line: number) =
   }
 
   return {
-    turn(line, signal) {
+    turn(line, signal, onStep) {
       if (stopped) return Promise.reject(stopped);
       if (signal.aborted) return Promise.reject(signal.reason);
       if (over.has(line)) return Promise.resolve();
@@ -84,6 +85,7 @@ export function openOrder(entries: readonly Entry[], onMissing: (line: number) =
         signal.addEventListener("abort", onAbort, { once: true });
         if (waiting.size === 0) timer = setInterval(look, LOOK_MS);
         waiting.set(line, {
+          onStep,
           hand() {
             leave();
             resolve();

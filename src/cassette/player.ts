@@ -4,9 +4,9 @@
 import type { Model, ModelEvent, ModelRequest } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import { type Params, type Peer, RpcError } from "../mcp/json-rpc.ts";
-import { describe, firstDifference } from "./difference.ts";
+import { type Difference, describe, firstDifference } from "./difference.ts";
 import { type Entry, openOrder } from "./order.ts";
-import { askWriter, isNegotiation, START, withoutMeta } from "./recorder.ts";
+import { askOf, isNegotiation, START, withoutKnownTools, withoutMeta } from "./recorder.ts";
 import {
   type Ask,
   type End,
@@ -68,7 +68,7 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
   const newChecks: Line[] = [];
   const links = new Map<string, Opened[]>();
   const rank = askingOrder(lines.method);
-  const writeAsk = askWriter();
+  const toolsThen = offeredTools(lines.ask);
   let departed: OmegaError | undefined;
 
   const free = <K extends Kind>(placed: readonly Placed<K>[]) => placed.filter(({ line }) => !taken.has(line));
@@ -146,19 +146,43 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
     );
   }
 
-  function findAnswer(request: ModelRequest): Placed<"ask"> {
-    const asked = asTaped(writeAsk(request));
+  function findAnswer(request: ModelRequest): { found: Placed<"ask">; asked: Ask } {
+    const asked = asTaped(askOf(request));
     const isOwn = ({ ask }: LineOf<"ask">) => ask.agent === asked.agent;
     // Two agents may ask the same: each has its own answer.
     const open = free(lines.ask).sort((a, b) => Number(isOwn(b.value)) - Number(isOwn(a.value)) || a.line - b.line);
-    const differ = ({ ask }: LineOf<"ask">) => firstDifference({ ...ask, agent: 0 }, { ...asked, agent: 0 });
+    const differ = ({ ask }: LineOf<"ask">) => firstDifference(words(ask), words(asked));
     const best = find(open, differ, (value) => isOwn(value) && value.ask.turn === asked.turn);
     if (!best) throw nothingLeft(`turn ${asked.turn + 1} of ${voiceOf(asked)} is asked for`);
     const { found, difference } = best;
-    if (!difference) return take(found);
-    if (!isLenient) throw diverged(found.line, `turn ${asked.turn + 1} of ${voiceOf(asked)}: ${describe(difference)}`);
+    take(found);
+    if (!difference) return { found, asked };
+    if (!isLenient) throw departedAt(found.line, asked, difference);
     changes.set(found.line, { ...found.value, ask: asked });
-    return take(found);
+    return { found, asked };
+  }
+
+  function departedAt(line: number, asked: Ask, difference: Difference): OmegaError {
+    return diverged(line, `turn ${asked.turn + 1} of ${voiceOf(asked)}: ${describe(difference)}`);
+  }
+
+  /** Whether a tool had come when this was asked is a matter of moments: it must be so at one before the answer. */
+  async function awaitTurn(
+    { found, asked }: ReturnType<typeof findAnswer>,
+    { tools, toolsNow = () => tools }: ModelRequest,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const then = { tools: toolsThen.get(found.line) };
+    const compare = () => firstDifference(then, asTaped({ tools: toolsNow().map(({ name }) => name) }));
+    let difference = firstDifference(then, { tools: asked.tools });
+    const look = () => {
+      difference &&= compare();
+    };
+    await order.turn(found.line, signal, look);
+    look();
+    if (!difference) return;
+    if (!isLenient) throw departedAt(found.line, asked, difference);
+    changes.set(found.line, { ...found.value, ask: asked });
   }
 
   function findResult(server: string, method: string, params: Params | undefined): Placed<"method"> | undefined {
@@ -191,8 +215,9 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
       async *stream(request, signal) {
         signal.throwIfAborted();
         if (departed) throw departed;
-        const { line, value } = findAnswer(request);
-        await order.turn(line, signal);
+        const answer = findAnswer(request);
+        await awaitTurn(answer, request, signal);
+        const { line, value } = answer.found;
         yield* (value.answer ?? []) as ModelEvent[];
         if (value.failed) await failWith(value.failed, signal);
         if (!value.answer) throw diverged(line, "there is neither an answer nor how it failed");
@@ -289,7 +314,15 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
       return difference && diverged(tape.end.line, `the end: ${describe(difference)}`);
     },
     updated(end) {
-      const kept = (line: number) => changes.get(line) ?? line;
+      const inShortest = withoutKnownTools();
+      const kept = (line: number) => {
+        const ask = lines.ask.find((found) => found.line === line)?.value;
+        const changed = changes.get(line);
+        if (!ask) return changed ?? line;
+        const now = { ...ask, ask: inShortest(changed && "ask" in changed ? changed.ask : withTools(ask.ask, line)) };
+        return firstDifference(ask, now) ? now : line;
+      };
+      const withTools = (ask: Ask, line: number): Ask => ({ ...ask, tools: toolsThen.get(line) });
       const isPlayed = ({ line }: { line: number }) => taken.has(line) || describeLeft(line) === undefined;
       const traffic = [...lines.ask, ...lines.method, ...lines.reply].filter(isPlayed);
       const beside = [...lines.notify, ...lines.lost, ...lines.exit, ...lines.hint];
@@ -336,6 +369,23 @@ function askingOrder(lines: readonly Placed<"method">[]): Map<number, number> {
     for (const { line, value } of group) ranks.set(line, open.splice(value.overtook ?? 0, 1)[0] ?? group.length);
   }
   return ranks;
+}
+
+/** Those of each line, told or not. */
+function offeredTools(lines: readonly Placed<"ask">[]): Map<number, string[]> {
+  const known = new Map<string | undefined, string[]>();
+  const offered = new Map<number, string[]>();
+  for (const { line, value } of lines) {
+    const { agent, tools = known.get(agent) ?? [] } = value.ask;
+    known.set(agent, tools);
+    offered.set(line, tools);
+  }
+  return offered;
+}
+
+/** Of an ask all but who it was, and what it was offered. */
+function words({ agent: _, tools: __, ...rest }: Ask): object {
+  return rest;
 }
 
 function byLine<T extends { line: number }>(placed: readonly T[]): T[] {

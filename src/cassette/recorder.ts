@@ -32,14 +32,14 @@ export type Recorder = {
 export function openRecorder(write: (line: Line) => void): Recorder {
   const { add, place, close } = inOrder(write);
   const open = new Map<string, Asked[]>();
-  const writeAsk = askWriter();
+  const inShortest = withoutKnownTools();
 
   return {
     begin: write,
     model: ({ name, stream }) => ({
       name,
       async *stream(request, signal) {
-        const ask = writeAsk(request);
+        const ask = inShortest(askOf(request));
         const answer: Answer = [];
         let fill: ((line: Line | undefined) => void) | undefined;
         let line: LineOf<"ask"> | undefined;
@@ -150,21 +150,27 @@ export function withoutMeta(params: Params | undefined): Params | undefined {
 }
 
 /** What is new in a request, for the conversation that it belongs to. */
-export function askWriter(): (request: ModelRequest) => Ask {
+export function askOf({ agent, system, tools, messages }: ModelRequest): Ask & { tools: string[] } {
+  const last = messages.findLastIndex(({ role }) => role === "assistant");
+  const turn = messages.filter(({ role }) => role === "assistant").length;
+  return {
+    ...(agent !== undefined && { agent }),
+    turn,
+    ...(turn === 0 && system !== undefined && { system }),
+    tools: tools.map(({ name }) => name),
+    messages: messages.slice(last + 1).map(readable),
+  };
+}
+
+/** Tools are told where they are others than those that the conversation had before. */
+export function withoutKnownTools(): (ask: Ask) => Ask {
   const known = new Map<string | undefined, string>();
-  return ({ agent, system, tools, messages }) => {
-    const last = messages.findLastIndex(({ role }) => role === "assistant");
-    const turn = messages.filter(({ role }) => role === "assistant").length;
-    const names = tools.map(({ name }) => name);
-    const isKnown = known.get(agent) === names.join();
-    known.set(agent, names.join());
-    return {
-      ...(agent !== undefined && { agent }),
-      turn,
-      ...(turn === 0 && system !== undefined && { system }),
-      ...(!isKnown && { tools: names }),
-      messages: messages.slice(last + 1).map(readable),
-    };
+  return ({ tools, ...ask }) => {
+    const names = tools?.join() ?? known.get(ask.agent) ?? "";
+    const isKnown = known.get(ask.agent) === names;
+    known.set(ask.agent, names);
+    const { messages, ...rest } = ask;
+    return isKnown ? ask : { ...rest, ...(tools && { tools }), messages };
   };
 }
 

@@ -96,9 +96,11 @@ async function* ask(conversation: Conversation, options: TurnOptions): AsyncGene
   let limit: OmegaError | undefined;
   let text = "";
   let end: End = { type: "end", reason: "other", usage: noUsage };
+  const toolsNow = () => [...tools.definitions, finish.definition];
   const request: ModelRequest = {
     messages,
-    tools: [...tools.definitions, finish.definition],
+    tools: toolsNow(),
+    toolsNow,
     ...(system !== undefined && { system }),
     ...(maxTokens !== undefined && { maxTokens }),
     ...(agent !== undefined && { agent }),

@@ -8,6 +8,7 @@ import { openBudget } from "../loop/budget.ts";
 import { within } from "../loop/clock.ts";
 import { converse, type Ending } from "../loop/converse.ts";
 import type { CheckedSkill } from "../manifest/load.ts";
+import { resolveSkill } from "../manifest/resolve.ts";
 import type { Skill } from "../manifest/skill.ts";
 import type { Outcome } from "../outcome.ts";
 import { type AgentTask, agentTool } from "../tools/builtin/agent.ts";
@@ -78,7 +79,6 @@ async function runSubSkill(
   return await resultOf(`skill ${checked.name}`, async () => {
     const { recorder, player, clock: openClock } = scope.deck;
     const { now, played } = scope.resolving;
-    const { resolveSkill } = await import("../manifest/resolve.ts");
     const resolved = await resolveSkill(checked, {
       run: scope.run,
       now,

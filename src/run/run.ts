@@ -8,6 +8,7 @@ import type { Limits } from "../manifest/schema.ts";
 import { type AskPerson, openPermits } from "../permissions/permits.ts";
 import { mapStrings } from "../redact.ts";
 import { finishTool } from "../tools/builtin/finish.ts";
+import { loadValidator } from "../tools/check.ts";
 import { attempt } from "./attempt.ts";
 import { chooseModel, chosenThen } from "./choose-model.ts";
 import { headOf, type Played, type PlayedTape } from "./deck.ts";
@@ -87,6 +88,8 @@ async function* story(
   watch.hide(secrets);
   for (const message of [...skill.warnings, ...deadRules(skill, options)]) yield { type: "warning", message };
   const { played } = options;
+  // What follows from an answer must be there before the next one is handed out.
+  if (played) await loadValidator();
   const chosen = played ? chosenThen(skill, played) : await chooseModel(skill, options.model);
   tally.model = chosen.name;
   for (const message of chosen.warnings) yield { type: "warning", message };

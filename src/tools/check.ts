@@ -55,9 +55,17 @@ export function createStrictCheck(schema: Params): Check {
 }
 
 async function faults({ schema }: SafeSchema, value: unknown): Promise<string[]> {
-  const { Errors } = await import("typebox/schema");
+  const { Errors } = loaded ?? (await loadValidator());
   const [, errors] = Errors(schema, withoutPrototypes(value));
   return explain(errors);
+}
+
+let loaded: typeof import("typebox/schema") | undefined;
+
+/** Takes milliseconds, and most runs never need it: their values surely fit. Who must not wait then loads it before. */
+export async function loadValidator(): Promise<typeof import("typebox/schema")> {
+  loaded = await import("typebox/schema");
+  return loaded;
 }
 
 function once(make: () => SafeSchema): () => SafeSchema {

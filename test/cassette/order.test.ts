@@ -26,6 +26,15 @@ test("lines come in their order, whatever the order in which they are asked for"
   expect(told).toEqual([2, 4, 5, 9]);
 });
 
+test("who waits is told before each step", async () => {
+  const { order, ask } = orderOf([2, 3, 4]);
+  let steps = 0;
+  const waits = order.turn(4, never, () => void steps++);
+  expect(steps).toBe(0);
+  await Promise.all([ask(2), ask(3), waits]);
+  expect(steps).toBe(3);
+});
+
 test("what happens by itself happens in its place, and what follows from a line comes before the next", async () => {
   const { told, ask } = orderOf([2, 3, 4], [3]);
   const second = ask(4);

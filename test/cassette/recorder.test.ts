@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askWriter, openRecorder } from "../../src/cassette/recorder.ts";
+import { askOf, openRecorder, withoutKnownTools } from "../../src/cassette/recorder.ts";
 import type { Line } from "../../src/cassette/tape.ts";
 import { type Message, type ModelEvent, type ModelRequest, noUsage } from "../../src/conversation.ts";
 import { OmegaError } from "../../src/errors.ts";
@@ -135,7 +135,8 @@ test("requests that are just alike say how many they overtook", async () => {
 });
 
 test("of a conversation only what is new is written, and tools where they are others than before", () => {
-  const write = askWriter();
+  const inShortest = withoutKnownTools();
+  const write = (request: ModelRequest) => inShortest(askOf(request));
   const first: Message[] = [user("Hi")];
   const picture = { type: "image" as const, mimeType: "image/png", data: "x".repeat(1_000) };
   const then: Message[] = [
