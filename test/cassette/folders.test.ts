@@ -43,7 +43,9 @@ test("a run whose inputs name its folder plays where that folder is not", async 
     // The folder of the first tape is made.
     const words = ["run", folder.file("skill"), "--input", `place=${place}`, "--cassette", tape];
     expect((await omega(words, { cwd: folder.path })).code).toBe(0);
-    expect(await Bun.file(tape).text()).not.toContain(folder.path);
+    const told = await Bun.file(tape).text();
+    // Its first line alone tells which folder that was.
+    expect(told.slice(told.indexOf("\n"))).not.toContain(folder.path);
   }
   using elsewhere = temporaryFolder();
   const { code, stdout } = await omega(["test", folder.file("skill")], { cwd: elsewhere.path });
