@@ -30,7 +30,10 @@ export function jsonText(value: unknown): string {
 
 /** The same on one line, also for readers that take U+2028 for the end of one. */
 export function jsonLine(value: unknown): string {
-  return printable(JSON.stringify(value)).replace(/[\u2028\u2029]/g, escaped);
+  const line = printable(JSON.stringify(value));
+  // A regular expression would read all of a long line; most have no character beyond Latin 1, and that is known.
+  const hasBreaks = line.includes("\u2028") || line.includes("\u2029");
+  return hasBreaks ? line.replace(/[\u2028\u2029]/g, escaped) : line;
 }
 
 /** JSON has no raw control character outside of its strings but line feeds, which `controls` leaves alone. */
