@@ -50,7 +50,7 @@ const codes = {
   CHECK_FAILED: ["failed", "check"],
   /** The answer does not fit the manifest's schema. */
   OUTPUT_SCHEMA: ["failed", "schema"],
-  /** The answer could not be written to its file. */
+  /** The answer could not be written to its file, or to stdout. */
   OUTPUT_FILE: ["failed", "output-file"],
   /** A cassette cannot be read, or is none. */
   CASSETTE_INVALID: ["invalid", "cassette"],

@@ -7,11 +7,15 @@ export const FINISH = "finish";
 
 export type RunEvent = (
   | { type: "start"; run: string; skill: string; file: string; model: string; startedAt: string }
+  /** These start now, all together. Each is told of again, as soon as it is ready or is known not to become so. */
+  | { type: "starting"; servers: string[] }
   | { type: "server"; name: string; protocol: string; tools: number; readyMs: number }
+  | { type: "not-ready"; name: string; reason: string }
   | { type: "turn"; turn: number }
   | { type: "text"; turn: number; text: string }
   /** `origin`: the tool in real names, `server/tool`. */
   | { type: "call"; turn: number; id: string; tool: string; origin: string; arguments: string }
+  /** Results are told as they come, not in the order of the calls; `id` says whose it is. */
   | {
       type: "result";
       turn: number;

@@ -2,7 +2,7 @@
 
 import type { CommandDef } from "citty";
 import type { Lifetime } from "./cli/lifetime.ts";
-import { asOmegaError, OmegaError } from "./errors.ts";
+import { asOmegaError, OmegaError, systemCode } from "./errors.ts";
 import { exitCodeOf, type Signal } from "./outcome.ts";
 import { versionDetails } from "./version.ts";
 
@@ -37,17 +37,12 @@ export async function main(words: readonly string[], table: Commands): Promise<v
   const verbose = ours.includes("-v") || ours.includes("--verbose");
   const { ignoresHangup } = await import("./processes/proc.ts");
   const lifetime = watchSignals(verbose, ignoresHangup());
-  // A reader that has seen enough closes its end of our stdout; the run goes on and its exit code stands.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
-  }
+  watchOutput();
   try {
     const code = await dispatch(words, table, lifetime);
-    const internal = exitCodeOf("internal");
-    if (lifetime.signal.aborted && asOmegaError(lifetime.signal.reason).outcome === "internal" && code !== internal)
-      throw lifetime.signal.reason;
+    // What broke after the command had come to its end.
+    const trouble = lifetime.signal.aborted ? asOmegaError(lifetime.signal.reason) : undefined;
+    if (trouble && trouble.outcome !== "interrupted" && code !== exitCodeOf(trouble.outcome)) throw trouble;
     process.exitCode = code;
   } catch (error) {
     await tellError(error, verbose);
@@ -57,6 +52,22 @@ export async function main(words: readonly string[], table: Commands): Promise<v
   } finally {
     lifetime[Symbol.dispose]();
   }
+}
+
+/** A reader that has seen enough closes its end of our stdout: the run goes on and its exit code stands. */
+function watchOutput(): void {
+  let isLost = false;
+  process.stdout.on("error", (error) => {
+    const code = systemCode(error) ?? String(error);
+    if (isLost || code === "EPIPE") return;
+    isLost = true;
+    throw new OmegaError("OUTPUT_FILE", `stdout cannot be written (${code}): what was to stand there is lost`, {
+      hint: "free space where it leads; the answer of a run is in its record too",
+      cause: error,
+    });
+  });
+  // Nobody is left to be told: to tell that would fail again, and again.
+  process.stderr.on("error", () => undefined);
 }
 
 async function dispatch(words: readonly string[], table: Commands, lifetime: Lifetime): Promise<number> {

@@ -25,5 +25,5 @@ export function namePlaces(folders: Folders): Places {
 function replacePath(text: string, path: string, token: string): string {
   if (!text.includes(path)) return text;
   const [first = "", ...rest] = text.split(path);
-  return rest.reduce((told, part) => told + (/^\.?[\w-]/.test(part) ? path : token) + part, first);
+  return rest.reduce((told, part) => told + (/^\.*[\w-]/.test(part) ? path : token) + part, first);
 }

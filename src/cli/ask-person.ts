@@ -1,40 +1,29 @@
 // A question at a terminal: may this call be made? Asked on stderr, answered on stdin; the answer of somebody who leaves is no.
 // While it is open nothing else is said there.
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { isatty } from "node:tty";
 import { type AskPerson, lineToAllow, type Question, type Reply } from "../permissions/permits.ts";
 import { groundOf } from "../permissions/rules.ts";
+import type { Screen } from "../report/screen.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
 
 const LONGEST_ARGUMENTS = 2_000;
 const MOST_LINES = 16;
 
-export type Person = {
-  /** Absent where nobody can be asked: no terminal, CI, or told not to. */
-  ask: AskPerson | undefined;
-  /** Now, or when the question that is open has been answered. */
-  tell(line: () => void): void;
-};
-
-export function personAtTerminal(isUnattended: boolean): Person {
-  const held: (() => void)[] = [];
-  let isAsking = false;
-  const ask: AskPerson = async (question, signal) => {
-    isAsking = true;
+/** Undefined where nobody can be asked: no terminal, CI, or told not to. */
+export function personAtTerminal(isUnattended: boolean, screen: Screen): AskPerson | undefined {
+  const isAttended = !isUnattended && !process.env["CI"] && isatty(0) && isatty(2);
+  if (!isAttended) return undefined;
+  return async (question, signal) => {
+    // What the model has said before its call is told first.
+    await breathe();
+    screen.hold();
     try {
       return await answerTo(question, signal);
     } finally {
-      isAsking = false;
-      for (const line of held.splice(0)) line();
+      screen.release();
     }
-  };
-  const isAttended = !isUnattended && !process.env["CI"] && isatty(0) && isatty(2);
-  return {
-    ask: isAttended ? ask : undefined,
-    tell(line) {
-      if (isAsking) held.push(line);
-      else line();
-    },
   };
 }
 
@@ -46,7 +35,7 @@ async function answerTo(question: Question, signal: AbortSignal): Promise<Reply>
   const left = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
   const prompt = `allow ${oneLine(question.tool, 60)}? [o]nce, for this [r]un, [n]o: `;
   try {
-    process.stderr.write(`\n${describe(question)}\n`);
+    process.stderr.write(`${describe(question)}\n`);
     while (true) {
       const answer = process.stdin.readableEnded
         ? undefined

@@ -1,4 +1,3 @@
-import { text as readAll } from "node:stream/consumers";
 import { defineCommand } from "citty";
 import { textOf } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
@@ -9,6 +8,7 @@ import { exitCodeOf } from "../outcome.ts";
 import { originOf } from "../permissions/permits.ts";
 import { decide, type ToolName } from "../permissions/rules.ts";
 import { explicitRules } from "../run/rules.ts";
+import { readStdin } from "../run/stdin.ts";
 import type { CallResult, Connection } from "../servers/connection.ts";
 import type { ServerTool } from "../servers/discovery.ts";
 import { jsonText, plain } from "../terminal.ts";
@@ -32,10 +32,11 @@ export default defineCommand({
   meta: { name: "call", description: "Call one tool and print its result; exit 1 if the tool says it failed" },
   args,
   async run({ args: { json }, rawArgs, data }) {
-    const { skill, servers, words, secrets } = await findTarget("call", rawArgs, args);
+    const { skill, servers, words, secrets } = await findTarget("call", rawArgs, args, data);
     const [name, ...rest] = words;
     if (name === undefined) throw usage("call", "give the tool to call");
-    const given = await Promise.all(rest.map((word) => (word === "-" ? readAll(process.stdin) : word)));
+    const given: string[] = [];
+    for (const word of rest) given.push(word === "-" ? (await readStdin(data.signal)).toString("utf8") : word);
     const target = { servers: serversFor(name, servers), secrets };
     return await withServers(target, data, async (connections, { signal, onWarning }) => {
       const { connection, tool } = findTool(name, connections);

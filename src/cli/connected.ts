@@ -47,7 +47,12 @@ export type Target = {
 };
 
 /** `omega tools SKILL …` or `omega tools … -- command args`. */
-export async function findTarget(command: string, rawArgs: readonly string[], args: ArgsDef): Promise<Target> {
+export async function findTarget(
+  command: string,
+  rawArgs: readonly string[],
+  args: ArgsDef,
+  { signal }: Lifetime,
+): Promise<Target> {
   const end = rawArgs.indexOf("--");
   const parsed = parseArgs(rawArgs.slice(0, end === -1 ? undefined : end), args);
   const commandLine = end === -1 ? [] : rawArgs.slice(end + 1);
@@ -58,7 +63,7 @@ export async function findTarget(command: string, rawArgs: readonly string[], ar
   const [path, ...words] = parsed._;
   if (path === undefined) throw usage(command, "give a skill, or a server's command line after --");
   const given = readGiven({ ...parsed, skill: path, _: [] }, rawArgs.slice(0, end === -1 ? undefined : end));
-  const skill = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() });
+  const skill = await prepare(given, { run: newRunId(new Date().toISOString()), now: new Date() }, signal);
   return { skill, servers: chosen(skill.servers, parsed["server"]), words, secrets: skill.secrets };
 }
 

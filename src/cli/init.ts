@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { defineCommand } from "citty";
 import { OmegaError, systemCode } from "../errors.ts";
 
@@ -10,35 +10,40 @@ export default defineCommand({
     name: {
       type: "positional",
       required: false,
-      default: "my-skill",
-      description: "the folder to make; default my-skill",
+      description: "the folder to make; default my-skill, or what --from names",
     },
+    from: { type: "string", valueHint: "skill", description: "a copy of a skill that ships with omega" },
+    list: { type: "boolean", description: "the skills that --from knows" },
   },
   async run({ args }) {
-    const folder = resolve(args.name);
+    const { listShipped, shippedSkill } = await import("./shipped.ts");
+    if (args.list) {
+      process.stdout.write(await listShipped());
+      return;
+    }
+    const shipped = args.from === undefined ? undefined : await shippedSkill(args.from);
+    const path = args.name ?? args.from ?? "my-skill";
+    const folder = resolve(path);
     const name = basename(folder);
     if (!/^[a-z0-9-]{1,64}$/.test(name)) {
       throw new OmegaError("USAGE", `a skill's name is at most 64 of a-z, 0-9 and -, not "${name}"`);
     }
-    await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-      throw new OmegaError("USAGE", `cannot make ${folder} (${systemCode(error)})`);
-    });
-    const { manifestJsonSchema } = await import("../manifest/json-schema.ts");
-    const files = {
-      "skill.yaml": manifest(name),
-      "turns.yaml": turns,
-      "skill.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
-    };
+    const files = shipped ?? (await newSkill(name));
     for (const file of Object.keys(files)) refuseIfThere(join(folder, file));
     for (const [file, text] of Object.entries(files)) await writeNew(join(folder, file), text);
-    process.stdout.write(
-      `${Object.keys(files)
-        .map((file) => join(args.name, file))
-        .join("\n")}\n`,
-    );
-    process.stdout.write(`try it: omega run ${args.name}\n`);
+    const written = Object.keys(files).map((file) => `${join(path, file)}\n`);
+    process.stdout.write(`${written.join("")}try it: omega ${shipped ? "test" : "run"} ${path}\n`);
   },
 });
+
+async function newSkill(name: string): Promise<Record<string, string>> {
+  const { manifestJsonSchema } = await import("../manifest/json-schema.ts");
+  return {
+    "skill.yaml": manifest(name),
+    "turns.yaml": turns,
+    "skill.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
+  };
+}
 
 function refuseIfThere(file: string): void {
   if (!existsSync(file)) return;
@@ -46,6 +51,10 @@ function refuseIfThere(file: string): void {
 }
 
 async function writeNew(file: string, text: string): Promise<void> {
+  const folder = dirname(file);
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new OmegaError("USAGE", `cannot make ${folder} (${systemCode(error)})`);
+  });
   await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
     throw new OmegaError("USAGE", `cannot write ${file} (${systemCode(error)})`);
   });

@@ -6,8 +6,17 @@ const levels = { quiet: 1, normal: 3, verbose: 4 };
 
 const labels: Record<string, string> = { error: "\x1b[31merror\x1b[39m: ", warn: "\x1b[33mwarning\x1b[39m: " };
 
+/** Whether stderr is a terminal on which lines can be drawn again, and somebody is likely to look at it. */
+export function isAnimated(): boolean {
+  return isColoured() && process.env["TERM"] !== "dumb" && process.stderr.columns > 0;
+}
+
+function isColoured(): boolean {
+  return process.stderr.isTTY && !process.env["NO_COLOR"] && !process.env["CI"];
+}
+
 export function createLog(level: keyof typeof levels): ConsolaInstance {
-  const colour = process.stderr.isTTY && !process.env["NO_COLOR"] && !process.env["CI"];
+  const colour = isColoured();
   return createConsola({
     level: levels[level],
     stdout: process.stderr,

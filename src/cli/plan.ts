@@ -29,7 +29,8 @@ export default defineCommand({
     verbose: { type: "boolean", alias: "v", description: "more on stderr" },
   },
   async run({ args, rawArgs, data }) {
-    const prepared = await prepare(readGiven(args, rawArgs), { run: planRun(), now: new Date() });
+    const { signal }: Lifetime = data;
+    const prepared = await prepare(readGiven(args, rawArgs), { run: planRun(), now: new Date() }, signal);
     const skill = { ...prepared, limits: { ...prepared.limits, ...parseLimits(valuesOf("--limit", rawArgs)) } };
     const flags = readPermissions(args.yes, rawArgs);
     const plan = await planOf(skill, args.model, flags);
@@ -63,7 +64,7 @@ function asText(plan: Plan, tools: readonly PlannedTool[] | undefined): string {
     `model    ${model ? `${[model.name, ...model.fallbacks].join(", else ")} (from ${model.source})` : "none: give --model provider/name"}`,
     ...(model ? [`key      ${keyOf(plan)}`] : []),
     `limits   ${limitsOf(plan)}`,
-    `cost     ${plan.worstCost === null ? "no limit that could be told in money" : `at most $${plan.worstCost}`}`,
+    `cost     ${plan.worstCost === null ? "no limit that could be told in money" : `at most $${plan.worstCost}, looked at between turns`}`,
     ...(plan.output === null ? [] : [`output   ${plan.output}`]),
     ...(plan.overlap === "allow" ? [] : [`overlap  ${plan.overlap}`]),
     ...section("inputs", plan.inputs, ({ name, value, source }) => `${name} = ${indented(value)} (${source})`),

@@ -34,7 +34,7 @@ export default defineCommand({
   meta: { name: "prompts", description: "List the prompts of a skill's servers, or fill one in" },
   args,
   async run({ args: { json }, rawArgs, data }) {
-    const target = await findTarget("prompts", rawArgs, args);
+    const target = await findTarget("prompts", rawArgs, args, data);
     const { words, secrets } = target;
     const [name, ...rest] = words;
     await withServers(target, data, async (connections, opening) => {

@@ -26,7 +26,7 @@ export default defineCommand({
   meta: { name: "resources", description: "List the resources of a skill's servers, or read one" },
   args,
   async run({ args: { json }, rawArgs, data }) {
-    const target = await findTarget("resources", rawArgs, args);
+    const target = await findTarget("resources", rawArgs, args, data);
     const { words, secrets } = target;
     const [uri, ...rest] = words;
     if (rest.length > 0) throw usage("resources", `too many words: ${rest.join(" ")}`);

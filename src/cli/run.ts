@@ -1,6 +1,7 @@
 import { defineCommand } from "citty";
 import { OmegaError } from "../errors.ts";
 import { parseLimits } from "../manifest/limit-flags.ts";
+import { plainScreen } from "../report/plain.ts";
 import { createReporter, type Format, formats } from "../report/report.ts";
 import { readTape } from "../run/deck.ts";
 import { run } from "../run/run.ts";
@@ -9,7 +10,7 @@ import { openCassette, refuseSameFile } from "./cassette-file.ts";
 import { valuesOf } from "./flags.ts";
 import { givenArgs, readGiven } from "./given.ts";
 import type { Lifetime } from "./lifetime.ts";
-import { createLog } from "./log.ts";
+import { createLog, isAnimated } from "./log.ts";
 import { permissionArgs, readPermissions } from "./permission-flags.ts";
 
 export default defineCommand({
@@ -46,15 +47,20 @@ export default defineCommand({
     const format: Format = args.json ? "json" : args.format;
     const given = readGiven(args, rawArgs);
     const readsStdin = given.words.includes("-") || given.inputFile === "-";
-    const person = personAtTerminal(readsStdin || (args.unattended ?? false));
-    const reporter = createReporter(format, {
-      stdout: (text) => process.stdout.write(text),
-      progress: (line) => person.tell(() => log.info(line)),
-      warn: (line) => person.tell(() => log.warn(line)),
-      error: (line) => person.tell(() => log.error(line)),
-    });
+    const isLive = isAnimated() && !args.quiet && format !== "stream-json";
+    using screen = isLive
+      ? (await import("../report/live.ts")).liveScreen({
+          terminal: process.stderr,
+          isShared: process.stdout.isTTY,
+          verbose: args.verbose ?? false,
+          signal,
+        })
+      : plainScreen({ progress: log.info, warn: log.warn, error: log.error });
+    const reporter = createReporter(format, screen, (text) => process.stdout.write(text));
+    const ask = personAtTerminal(readsStdin || (args.unattended ?? false), screen);
     refuseTwoModels(args);
-    const events = run({
+    // Where a line cannot be written the run ends too, and all that it has started.
+    await using events = run({
       ...given,
       ...readPermissions(args.yes, rawArgs),
       model: args.model,
@@ -63,7 +69,7 @@ export default defineCommand({
         args.replay === undefined ? undefined : readTape(args.replay, args.workdir ? { workdir: args.workdir } : {}),
       onTape: args.cassette === undefined ? undefined : openCassette(args.cassette, (line) => log.warn(line)),
       output: args.output,
-      ask: person.ask,
+      ask,
       signal,
       hurry,
     });

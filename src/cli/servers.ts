@@ -7,6 +7,7 @@ import { connect, type ServerState } from "../servers/connection.ts";
 import type { Session } from "../servers/session.ts";
 import { jsonText, oneLine, plain } from "../terminal.ts";
 import { findTarget, hideSecrets, type Opening, print, sharedArgs, withChildren } from "./connected.ts";
+import type { Lifetime } from "./lifetime.ts";
 import { columns } from "./table.ts";
 
 const args = {
@@ -22,7 +23,7 @@ export default defineCommand({
   args,
   async run({ args: given, rawArgs, data }) {
     const isAlone = given._.length === 0 && !rawArgs.includes("--");
-    const target = isAlone ? await inMcpJson(given) : await inSkill(rawArgs);
+    const target = isAlone ? await inMcpJson(given) : await inSkill(rawArgs, data);
     if (!target) return 0;
     const { servers, secrets } = target;
     const looked = await withChildren(secrets, data, (opening) =>
@@ -40,8 +41,8 @@ type Startable = Pick<Server, "name" | "required"> & { ready(): Server };
 
 type Target = { servers: readonly Startable[]; secrets: Secrets };
 
-async function inSkill(rawArgs: readonly string[]): Promise<Target> {
-  const { servers, secrets } = await findTarget("servers", rawArgs, args);
+async function inSkill(rawArgs: readonly string[], lifetime: Lifetime): Promise<Target> {
+  const { servers, secrets } = await findTarget("servers", rawArgs, args, lifetime);
   return { servers: servers.map((server) => ({ ...server, ready: () => server })), secrets };
 }
 

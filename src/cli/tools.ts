@@ -11,7 +11,7 @@ export default defineCommand({
   meta: { name: "tools", description: "List the tools of a skill's servers, and about how many tokens each one costs" },
   args: sharedArgs,
   async run({ args, rawArgs, data }) {
-    const target = await findTarget("tools", rawArgs, sharedArgs);
+    const target = await findTarget("tools", rawArgs, sharedArgs, data);
     const { words, secrets } = target;
     if (words.length > 0) throw usage("tools", `too many words: ${words.join(" ")}`);
     const described = await withServers(target, data, async (connections) => connections.map(describe));

@@ -62,7 +62,7 @@ export async function* converse(conversation: Conversation): AsyncGenerator<RunE
     const { text, end, calls, finished, rejected, limit } = taken;
     tokens = totalOf(end.usage) + charactersIn(messages.slice(told)) / CHARACTERS_PER_TOKEN;
     if (end.reason === "refusal") throw refused(text);
-    if (finished) return { ...finished, text: text.trim() === "" ? finished.summary : text };
+    if (finished) return { ...finished, text: longer(text, finished.summary) };
     const halt = tools.halt();
     if (halt) return ended(text, halt);
     if (limit) return yield* lastTurn(conversation, messages, turn + 1, lastRoom(budget.room(tokens), limit));
@@ -75,10 +75,10 @@ export async function* converse(conversation: Conversation): AsyncGenerator<RunE
     } else if (end.reason !== "pause") {
       if (end.reason === "other")
         yield { type: "warning", message: `the model stopped for a reason of its own: ${end.word}` };
-      const whole = `${before ?? ""}${text}`;
-      if (end.reason === "length") return ended(whole, truncated());
-      if (!finish.wantsOutput) return answer(whole);
-      if (++tries === OUTPUT_TRIES) return ended(whole, noOutput("it was never given by finish"));
+      const said = `${before ?? ""}${text}`;
+      if (end.reason === "length") return ended(said, truncated());
+      if (!finish.wantsOutput) return answer(said);
+      if (++tries === OUTPUT_TRIES) return ended(said, noOutput("it was never given by finish"));
       messages.push(user(GIVE_OUTPUT));
     }
   }
@@ -138,6 +138,11 @@ function firstRequest({ prompt, system = "", tools }: Conversation): number {
 function charactersIn(messages: readonly Message[]): number {
   const results = messages.flatMap((message) => (message.role === "tool" ? message.result.content : []));
   return results.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+}
+
+/** Of "Let me wrap up." and a summary, or of a whole text and "Written.", the longer one is for the reader. */
+function longer(text: string, summary: string): string {
+  return summary.trim().length > text.trim().length ? summary : text;
 }
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });

@@ -46,23 +46,42 @@ type Running = { call: Call; result: Promise<{ result: ToolResult; ms: number }>
 export async function* takeTurn(conversation: Conversation, options: TurnOptions): AsyncGenerator<RunEvent, Turn> {
   const { messages, turn, tools } = options;
   const { text, running, end, limit } = yield* ask(conversation, options);
-  messages.push(toMessage(text, running, end));
+  const results = new Map<Running, ToolResult>();
   let finished: Finished | undefined;
   let rejected: string | undefined;
-  for (const { call, result: pending } of running) {
-    let { result, ms } = await pending;
+  for await (const { each, result: first, ms } of asTheyEnd(running)) {
+    const { call } = each;
+    let result = first;
     if (call.name === FINISH) {
-      const said = await finish(call, running, text, conversation.finish);
+      const said = await finish(call, { text, running }, conversation.finish);
       if (typeof said === "string") [rejected, result] = [said, errorResult(said)];
       else finished ??= said;
     }
     const origin = tools.originOf(call.name);
-    messages.push({ role: "tool", callId: call.id, result });
+    results.set(each, result);
     const { isError, denied } = result;
     const told = { turn, id: call.id, tool: call.name, origin, isError, text: textOf(result.content), ms };
     yield { type: "result", ...told, ...(denied && { denied }) };
   }
+  messages.push(toMessage(text, running, end));
+  for (const each of running) {
+    const result = results.get(each);
+    if (result) messages.push({ role: "tool", callId: each.call.id, result });
+  }
   return { text, end, calls: running.length, finished, rejected, limit };
+}
+
+/** A finish comes last: it looks at the results of the others. */
+async function* asTheyEnd(running: readonly Running[]) {
+  const isFinish = ({ call }: Running) => call.name === FINISH;
+  for (const group of [running.filter((each) => !isFinish(each)), running.filter(isFinish)]) {
+    const pending = new Map(group.map((each) => [each, each.result.then((ended) => ({ each, ...ended }))]));
+    while (pending.size > 0) {
+      const ended = await Promise.race(pending.values());
+      pending.delete(ended.each);
+      yield ended;
+    }
+  }
 }
 
 type Asked = { text: string; running: Running[]; end: End; limit: OmegaError | undefined };
@@ -151,11 +170,10 @@ function start(call: Call, refusal: OmegaError | undefined, tools: TurnOptions["
 
 const noted: ToolResult = { content: [{ type: "text", text: "noted" }], isError: false };
 
-/** "Done" that was said before the results were there is taken only if they are all good, and if there is an answer. */
+/** "Done" that was said before the results were there is taken only if they are all good; and one without a word never. */
 async function finish(
   call: Call,
-  running: readonly Running[],
-  text: string,
+  { text, running }: Pick<Asked, "text" | "running">,
   { accept }: FinishTool,
 ): Promise<Finished | string> {
   const others = await Promise.all(running.filter((each) => each.call.name !== FINISH).map(({ result }) => result));
@@ -163,9 +181,9 @@ async function finish(
     return "not taken: another call of this turn failed. Look at the results, then call finish by itself.";
   }
   const said = await accept(parse(call.arguments));
-  if (typeof said === "string" || said.status !== "done" || said.output !== undefined) return said;
-  if (`${text}${said.summary}`.trim() !== "") return said;
-  return "not taken: there is no answer. Put what the reader should get into summary.";
+  if (typeof said === "string") return said;
+  const isMute = said.output === undefined && `${said.summary}${text}`.trim() === "";
+  return isMute ? "not taken: nothing was said. Put what the reader should get into summary." : said;
 }
 
 function parse(text: string): unknown {

@@ -31,7 +31,7 @@ export function resolveInputs(declared: Record<string, Input>, given: GivenInput
       return [];
     }
     const shown = input.secret ? "another value" : undefined;
-    if (found.source === PLAYED) return [{ name, secret: true, ...found }];
+    if (input.secret && found.source === PLAYED) return [{ name, secret: true, ...found }];
     if (!isOfType(found.value, input.type)) {
       problems.push(`input "${name}" from ${found.source}: ${wrongType(input, found.value, shown)}`);
     } else if (input.enum && !input.enum.includes(found.value)) {

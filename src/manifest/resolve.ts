@@ -1,7 +1,7 @@
 // A checked skill and what this run is given → the Skill. Nothing has started yet; all that is not set is told here.
 
 import { existsSync, statSync } from "node:fs";
-import { normalize, relative, resolve } from "node:path";
+import { isAbsolute, normalize, relative, resolve } from "node:path";
 import { OmegaError } from "../errors.ts";
 import { createSecrets, type Secrets, SHORTEST_SECRET } from "../redact.ts";
 import { allowedTools } from "./allowed-tools.ts";
@@ -84,11 +84,13 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
     now = options.played?.now ?? localTime(options.now);
     return now;
   };
+  /** As the texts of this run have it. */
+  const namedDir = options.played?.skillDir(dir) ?? dir;
   const early: RunValues = {
     today: () => dateOf(tellNow()),
     now: tellNow,
     "run.id": () => options.run,
-    "skill.dir": () => options.played?.skillDir(dir) ?? dir,
+    "skill.dir": () => namedDir,
   };
   const workdir = findWorkdir(checked, options, fillWith(findValue(inputs, early)));
   const value = findValue(inputs, { ...early, workdir: () => workdir });
@@ -149,6 +151,9 @@ async function resolveWith(secrets: Secrets, checked: CheckedSkill, options: Loa
       givenEnvFile(options, dir),
       fileIn(manifest.instructions),
       fileIn(output?.schema),
+      ...servers.flatMap(({ command, args }) =>
+        [command, ...args].filter(isAbsolute).map((path) => relative(namedDir, path)),
+      ),
     ].flatMap((file) => (file === undefined ? [] : [normalize(file)])),
     expect,
     skills: checked.skills,

@@ -6,9 +6,17 @@ const durations: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600
 const sizes: Record<string, number> = { B: 1, KB: 1_000, MB: 1_000_000, GB: 1_000_000_000 };
 const counts: Record<string, number> = { "": 1, k: 1_000, M: 1_000_000 };
 
+/** What a timer can wait: with more it rings at once. */
+const LONGEST = "596h";
+
 /** `500ms`, `30s`, `10m`, `2h` → milliseconds. */
 export const duration = (description: string) =>
-  quantity(description, { expected: "a duration such as 500ms, 30s, 10m or 2h", units: durations, usual: "s" });
+  quantity(description, {
+    expected: "a duration such as 500ms, 30s, 10m or 2h",
+    units: durations,
+    usual: "s",
+    most: LONGEST,
+  });
 
 /** `100KB`, `10MB` → bytes. */
 export const size = (description: string) =>
@@ -28,9 +36,10 @@ export const count = (description: string) => {
   );
 };
 
-type Quantity = { expected: string; units: Record<string, number>; usual: string };
+type Quantity = { expected: string; units: Record<string, number>; usual: string; most?: string };
 
-function quantity(description: string, { expected, units, usual }: Quantity) {
+function quantity(description: string, { expected, units, usual, most }: Quantity) {
+  const inUnits = (text: string) => parseQuantity(text, units) ?? 0;
   const message = ({ input }: { input: unknown }) => {
     const isBare = typeof input === "number" || (typeof input === "string" && /^\d+(\.\d+)?$/.test(input));
     return `${unlike(expected, input)}${isBare ? `; did you mean ${input}${usual}?` : ""}`;
@@ -38,8 +47,12 @@ function quantity(description: string, { expected, units, usual }: Quantity) {
   return v.pipe(
     v.string(message),
     v.regex(new RegExp(`^\\d+(\\.\\d+)?(${Object.keys(units).join("|")})$`), message),
+    v.check(
+      (text) => most === undefined || inUnits(text) <= inUnits(most),
+      ({ input }) => unlike(`at most ${most}`, input),
+    ),
     v.description(description),
-    v.transform((text) => parseQuantity(text, units) ?? 0),
+    v.transform(inUnits),
   );
 }
 

@@ -11,6 +11,8 @@ import { plain } from "../terminal.ts";
 import { signalGroup } from "./sweep.ts";
 
 const STDERR_BYTES = 64 * 1024;
+/** However a program spells it: a large key in hexadecimal has half of that. */
+const LONGEST_SECRET = 16 * 1024;
 const TERM_GRACE_MS = 2_000;
 const KILL_GRACE_MS = 1_000;
 
@@ -147,9 +149,16 @@ function keepTail(stream: Readable): () => string[] {
   });
   stream.on("error", () => undefined);
   return () => {
-    const lines = plain(Buffer.concat(chunks).subarray(-STDERR_BYTES).toString("utf8")).split("\n");
-    // The rest of a line might begin within a secret, and nobody could tell it any more.
-    const whole = total > STDERR_BYTES ? lines.slice(1) : lines;
-    return whole.map((line) => line.trimEnd()).filter((line) => line !== "");
+    const text = plain(Buffer.concat(chunks).subarray(-STDERR_BYTES).toString("utf8"));
+    return (total > STDERR_BYTES ? withoutTornStart(text) : text)
+      .split("\n")
+      .map((line) => line.trimEnd())
+      .filter((line) => line !== "");
   };
+}
+
+/** The rest of a line might begin within a secret, and nobody could tell it any more. */
+function withoutTornStart(text: string): string {
+  const end = text.indexOf("\n");
+  return text.slice(end === -1 || end > LONGEST_SECRET ? LONGEST_SECRET : end + 1);
 }

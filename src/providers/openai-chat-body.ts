@@ -68,7 +68,8 @@ function toMessages(messages: readonly Message[], options: BodyOptions): object[
     if (message.role === "tool") {
       const shown = visible(message.result.content).filter((part) => part.type === "image");
       const note = shown.length > 0 ? `\n[${shown.length} picture(s) in the next message]` : "";
-      const content = `${plainResult(message.result)}${note}`.trim();
+      const text = plainResult(message.result);
+      const content = text === "" ? note.trim() : `${text}${note}`;
       result.push({ role: "tool", tool_call_id: wireId(message.callId, options), content });
       pictures.push(...shown);
     } else if (message.role === "user") result.push({ role: "user", content: userContent(message.content) });

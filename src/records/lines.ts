@@ -6,9 +6,11 @@ import type { Store } from "./store.ts";
 
 export type Lines = { add(line: object): void; addText(line: string): void; close(): void };
 
-export function openLines(file: string, store: Store): Lines {
+/** Beyond `maxBytes` it grows no more. */
+export function openLines(file: string, store: Store, maxBytes = Number.POSITIVE_INFINITY): Lines {
   let fd = store.attempt(() => openToAppend(file));
   let waiting = "";
+  let size = 0;
 
   /** All of one tick in one write, when what the run waits for is on its way. */
   function flush(): void {
@@ -18,7 +20,8 @@ export function openLines(file: string, store: Store): Lines {
   }
 
   function addText(line: string): void {
-    if (fd === undefined) return;
+    if (fd === undefined || size > maxBytes) return;
+    size += line.length;
     if (waiting === "") setImmediate(flush);
     waiting += `${line}\n`;
   }

@@ -15,6 +15,8 @@ import { type RecordedEnvelope, rowOf } from "./result.ts";
 import type { Clean, Store } from "./store.ts";
 
 export const CASSETTE = "cassette.jsonl";
+/** Every run is recorded: large answers must not fill the disk. One that is cut cannot be played to its end. */
+const MAX_TAPE_BYTES = 50_000_000;
 
 /** A file name has at most 255 bytes. */
 const LONGEST_NAME = 200;
@@ -51,7 +53,7 @@ export function openRecord(run: string, { clean, redact, store, isPlayed, unlist
   const folder = unlisted ?? runFolder(run);
   store.attempt(() => makeFolder(folder));
   const log = openEventLog(join(folder, "events.jsonl"), { clean, store });
-  const tape = openLines(join(folder, CASSETTE), store);
+  const tape = openLines(join(folder, CASSETTE), store, MAX_TAPE_BYTES);
   const outputs = openOutputs(join(folder, "outputs"), { redact, store });
   return {
     folder: () => (store.isBroken() ? null : folder),

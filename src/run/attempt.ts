@@ -36,10 +36,9 @@ export type Attempt = { ending: Ending; error?: OmegaError };
 
 export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncGenerator<RunEvent, Attempt> {
   const { clock, permits, model, budget, finish } = means;
+  if (skill.servers.length > 0) yield { type: "starting", servers: skill.servers.map(({ name }) => name) };
   await using servers = await openServers(skill, means, scope);
   for (const connection of servers.connections) {
-    const { name, protocol, tools, readyMs } = connection.state();
-    yield { type: "server", name, protocol: protocol ?? "", tools, readyMs: readyMs ?? 0 };
     const missing = missingTools(connection);
     if (missing && connection.server.required) throw missing;
     if (missing) yield { type: "warning", message: missing.message };
@@ -69,6 +68,7 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
   const loss = () => servers.connections.find(({ server, loss }) => server.required && loss())?.loss();
   try {
     const ending = yield* converse(conversation);
+    await Promise.all(servers.connections.map(({ settled }) => settled()));
     const { text, output } = ending;
     const told = { type: "answer", text, ...(output !== undefined && { output }) } as const;
     try {
@@ -89,6 +89,7 @@ export async function* attempt(skill: Skill, means: Means, scope: Scope): AsyncG
 
 async function openServers(skill: Skill, { clock, agent }: Means, scope: Scope) {
   const { children, hurry, audit, warn, tally, record } = scope;
+  const emit = (event: RunEvent) => scope.emit({ ...event, ...(agent !== undefined && { agent }) });
   const prefix = agent === undefined ? "" : `${skill.name}/`;
   return await connectAll(skill.servers, {
     children,
@@ -100,6 +101,11 @@ async function openServers(skill: Skill, { clock, agent }: Means, scope: Scope) 
     onState: (state) => tally.servers.set(prefix + state.name, { ...state, name: prefix + state.name }),
     onStderr: (name, text) => record.stderr(prefix + name, text),
     onWarning: warn,
+    onReady(connection) {
+      const { name, protocol, tools, readyMs } = connection.state();
+      emit({ type: "server", name, protocol: protocol ?? "", tools, readyMs: readyMs ?? 0 });
+    },
+    onNotReady: ({ name }, { message }) => emit({ type: "not-ready", name, reason: message }),
   });
 }
 

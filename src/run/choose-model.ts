@@ -3,6 +3,7 @@
 import type { Model } from "../conversation.ts";
 import { OmegaError } from "../errors.ts";
 import type { ModelChoice, Skill } from "../manifest/skill.ts";
+import type { PlayedTape } from "./deck.ts";
 
 export type ChosenModel = { name: string; model: Model; choice: ModelChoice; warnings: string[] };
 
@@ -32,4 +33,13 @@ export async function chooseModel(skill: Skill, flag: string | undefined): Promi
     warnings.push(`${model.name} is a script, not a model: its turns were written by hand`);
   }
   return { name: model.name, model, choice, warnings };
+}
+
+/** What is played was chosen then. */
+export function chosenThen(skill: Skill, { tape }: PlayedTape) {
+  const { file, head } = tape;
+  const { model: name } = head;
+  const choice: ModelChoice = skill.model?.name === name ? skill.model : { name, fallbacks: [] };
+  const warnings = [`played from ${file}: no server is started, no model is asked, nothing is written`];
+  return { name, choice, model: undefined, warnings };
 }

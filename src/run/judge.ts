@@ -3,6 +3,7 @@
 import { OmegaError } from "../errors.ts";
 import type { Checked, RunEvent } from "../events.ts";
 import type { Ending } from "../loop/converse.ts";
+import type { Expectation } from "../manifest/schema.ts";
 import type { Server, Skill } from "../manifest/skill.ts";
 import { lineToAllow } from "../permissions/permits.ts";
 import { NO_RULE } from "../permissions/rules.ts";
@@ -10,7 +11,7 @@ import type { Undecided } from "../tools/table.ts";
 import { type Checking, checkAll } from "./expect.ts";
 import { writeOutput } from "./output.ts";
 
-/** `isProven`: there were checks, and they held, whatever else went wrong. */
+/** `isProven`: there were checks of the work, and they held, whatever else went wrong. */
 export type Verdict = { error?: OmegaError; isProven: boolean };
 
 export type Judging = Checking & {
@@ -37,7 +38,7 @@ export async function* judge(skill: Judged, ending: Ending, judging: Judging): A
   async function* check(isDone: boolean, denied?: OmegaError): AsyncGenerator<RunEvent, Verdict> {
     const checks = checkAll(skill.expect, isDone, judging);
     for (let next = await checks.next(); ; next = await checks.next()) {
-      if (next.done) return verdict(next.value, denied);
+      if (next.done) return verdict(skill, isDone, next.value, denied);
       yield { type: "check", ...next.value };
     }
   }
@@ -48,12 +49,30 @@ export function answerText({ text, output }: Pick<Ending, "text" | "output">): s
   return output === undefined ? text : JSON.stringify(output, null, 2);
 }
 
-function verdict(checked: readonly Checked[], denied: OmegaError | undefined): Verdict {
+function verdict(
+  { expect, output }: Judged,
+  isDone: boolean,
+  checked: readonly Checked[],
+  denied: OmegaError | undefined,
+): Verdict {
+  const error = failure(checked, denied);
+  if (error) return { error, isProven: false };
+  const isProven = expect.some((each) => (isDone || each.when === "always") && looksAtWork(each));
+  // The answer that was promised is not there, and no check looks at it.
+  const isAnswerDue = output.schema !== undefined || output.file !== undefined;
+  return denied && (isAnswerDue || !isProven) ? { error: denied, isProven: false } : { isProven };
+}
+
+/** That there were not too many calls says nothing of what was done. */
+const looksAtWork = (expectation: Expectation) =>
+  !("tool" in expectation) || (expectation.min ?? (expectation.max === undefined ? 1 : 0)) > 0;
+
+function failure(checked: readonly Checked[], denied: OmegaError | undefined): OmegaError | undefined {
   const failed = checked.filter(({ ok }) => !ok).map(({ check, found }) => `${check} (${found})`);
-  if (failed.length === 0) return { isProven: checked.length > 0 };
+  if (failed.length === 0) return undefined;
   const hint = denied ? [denied.message, denied.hint].filter(Boolean).join("\n") : "the model said that it was done";
   const what = failed.length === 1 ? "a check of expect does" : `${failed.length} checks of expect do`;
-  return { error: new OmegaError("CHECK_FAILED", `${what} not hold: ${failed.join("; ")}`, { hint }), isProven: false };
+  return new OmegaError("CHECK_FAILED", `${what} not hold: ${failed.join("; ")}`, { hint });
 }
 
 /** A model that is blocked for want of a tool that nobody has allowed. It may spell it in its own way. */

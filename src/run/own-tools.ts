@@ -79,7 +79,7 @@ async function runSubSkill(
   return await resultOf(`skill ${checked.name}`, async () => {
     const { recorder, player, clock: openClock } = scope.deck;
     const { now, played } = scope.resolving;
-    const skill = await resolveSkill(checked, {
+    const resolved = await resolveSkill(checked, {
       run: scope.run,
       now,
       cwd: outer.workdir,
@@ -87,13 +87,17 @@ async function runSubSkill(
       played,
       inputs: { flags: [], file: { name: "the call", values: inputs } },
     });
-    for (const secret of skill.secrets.list()) scope.secrets.add(secret);
+    for (const secret of resolved.secrets.list()) scope.secrets.add(secret);
+    // What is found from here on, the key of its model, is a secret of the run too.
+    const skill = { ...resolved, secrets: scope.secrets };
     for (const message of skill.warnings) scope.warn(message);
     const chosen =
       skill.model && !player && !isCassette(means.model.name) ? await chooseModel(skill, undefined) : undefined;
     for (const message of chosen?.warnings ?? []) scope.warn(message);
     const choice = chosen?.choice ?? means.choice;
-    using clock = openClock(skill.limits.time, within(means.clock).end);
+    // Known beforehand, so that it reports in time, and begins no wait that would pass the end of the run above.
+    const timeLeft = means.clock.workUntil - Date.now();
+    using clock = openClock(Math.min(skill.limits.time, timeLeft), within(means.clock).end);
     const ledger = {
       file: skill.file,
       isRecorded: scope.record.folder() !== null,

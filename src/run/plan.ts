@@ -11,7 +11,7 @@ import type { Connection } from "../servers/connection.ts";
 import { nameForModels } from "../tools/names.ts";
 import { tokensOf } from "../tools/weight.ts";
 import { randomWord } from "./envelope.ts";
-import { allRules, explicitRules, type PermissionFlags } from "./rules.ts";
+import { allRules, deadRules, explicitRules, type PermissionFlags } from "./rules.ts";
 
 export type Plan = Awaited<ReturnType<typeof planOf>>;
 export type PlannedTool = ReturnType<typeof planTools>[number];
@@ -74,7 +74,7 @@ export async function planOf(skill: Skill, model: string | undefined, flags: Per
     expect: skill.expect.map((check) => mapStrings(check, hide)),
     skills: skill.skills.map(({ name, manifest }) => ({ name, description: manifest.description })),
     overlap: skill.overlap,
-    warnings: skill.warnings,
+    warnings: [...skill.warnings, ...deadRules(skill, flags)],
   };
 }
 

@@ -10,6 +10,7 @@ import { decode, MAX_BYTES, readSource } from "../manifest/files.ts";
 import { loadSkill } from "../manifest/load.ts";
 import type { Playing } from "../manifest/resolve.ts";
 import type { Skill } from "../manifest/skill.ts";
+import { readStdin } from "./stdin.ts";
 
 export type Given = {
   /** A skill, or with `match` a folder of skills. */
@@ -31,14 +32,19 @@ export type Prepared = Skill & {
   playing: Playing | undefined;
 };
 
-export async function prepare(given: Given, run: { run: string; now: Date }, taped?: Head): Promise<Prepared> {
+export async function prepare(
+  given: Given,
+  run: { run: string; now: Date },
+  signal: AbortSignal,
+  taped?: Head,
+): Promise<Prepared> {
   refuseTwoClaims(given);
   const path = given.match === undefined ? given.skill : await matching(given.match, given.skill);
   const { inputFile, envFile, workdir } = given;
   const file =
     inputFile === undefined
       ? taped && { name: "the cassette", values: taped.inputs }
-      : { name: inputFile, values: await readInputs(inputFile) };
+      : { name: inputFile, values: await readInputs(inputFile, signal) };
   const playing = taped && playingOf(taped, given);
   const skill = await loadSkill(path, {
     ...run,
@@ -51,7 +57,7 @@ export async function prepare(given: Given, run: { run: string; now: Date }, tap
   });
   const words: string[] = [];
   for (const word of given.words.length > 0 ? given.words : (taped?.words ?? []))
-    words.push(word === "-" ? await readStdin() : word);
+    words.push(word === "-" ? await textOfStdin(signal) : word);
   const folders = { workdir: skill.workdir, "skill.dir": playing?.skillDir(skill.dir) ?? skill.dir };
   // Whether a sub-skill tells the time is known only when it is called, and then the cassette is begun.
   const now = skill.now ?? (skill.skills.length > 0 ? (taped?.now ?? localTime(run.now)) : undefined);
@@ -81,18 +87,12 @@ async function matching(text: string, folder: string): Promise<string> {
   return matchSkill(text, folder);
 }
 
-async function readInputs(name: string): Promise<Values> {
-  const source = name === "-" ? { file: "stdin", text: await readStdin() } : readSource(resolve(process.cwd(), name));
+async function readInputs(name: string, signal: AbortSignal): Promise<Values> {
+  const source =
+    name === "-" ? { file: "stdin", text: await textOfStdin(signal) } : readSource(resolve(process.cwd(), name));
   return parseFields({ ...source, isSecret: true }).values;
 }
 
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(Buffer.from(chunk));
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new OmegaError("USAGE", "stdin says more than 1 MB");
-  }
-  return decode(Buffer.concat(chunks), "stdin").replace(/\n$/, "");
+async function textOfStdin(signal: AbortSignal): Promise<string> {
+  return decode(await readStdin(signal, MAX_BYTES), "stdin").replace(/\n$/, "");
 }

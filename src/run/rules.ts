@@ -1,6 +1,8 @@
 // What a manifest and a command line say about tools → one list of rules, in the order of their weight.
 
+import type { CheckedSkill } from "../manifest/load.ts";
 import type { Skill } from "../manifest/skill.ts";
+import { didYouMean } from "../nearest.ts";
 import type { Rule } from "../permissions/rules.ts";
 
 export type PermissionFlags = {
@@ -34,4 +36,18 @@ export function allRules(skill: Declared, flags: PermissionFlags, place = ""): R
     { tool: "skill__*", action: "allow", by: "skills" },
     ...(flags.yes ? [{ tool: "*", action: "allow", by: "--yes" } as const] : []),
   ];
+}
+
+/** Rules on servers that there are not: a deny with a slip in it denies nothing. */
+export function deadRules(skill: Pick<Skill, "permissions" | "servers" | "skills">, flags: PermissionFlags): string[] {
+  const servers = [...skill.servers.map(({ name }) => name), ...skill.skills.flatMap(serversOf)];
+  return explicitRules(skill, flags).flatMap(({ tool, by }) => {
+    const [, spelled, server = spelled] = /^mcp__([^*]+?)__|^(?!mcp__)([^*/]+)\//.exec(tool) ?? [];
+    if (server === undefined || servers.includes(server)) return [];
+    return [`${by}: no server is called "${server}"${didYouMean(server, servers)}`];
+  });
+}
+
+function serversOf({ manifest, skills }: CheckedSkill): string[] {
+  return [...Object.keys(manifest.servers), ...skills.flatMap(serversOf)];
 }

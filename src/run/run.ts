@@ -1,37 +1,27 @@
-// One run, as a story: load the skill, choose the model, open the record, let the skill work, end everything, say how it went.
+// One run, as a story: load the skill, choose the model, set the stage, let the skill work, end everything, say how it went.
 
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import type { Head } from "../cassette/tape.ts";
+import { realpathSync } from "node:fs";
 import { asOmegaError } from "../errors.ts";
 import type { RunEvent } from "../events.ts";
 import { openBudget } from "../loop/budget.ts";
 import type { Limits } from "../manifest/schema.ts";
-import type { ModelChoice, Skill } from "../manifest/skill.ts";
 import { type AskPerson, openPermits } from "../permissions/permits.ts";
-import { openAudit } from "../records/audit.ts";
-import { openRecord } from "../records/record.ts";
-import { noStore, openStore } from "../records/store.ts";
 import { mapStrings } from "../redact.ts";
-import { plain } from "../terminal.ts";
 import { finishTool } from "../tools/builtin/finish.ts";
 import { loadValidator } from "../tools/check.ts";
 import { attempt } from "./attempt.ts";
-import { openChildren } from "./children.ts";
-import { chooseModel } from "./choose-model.ts";
-import { headOf, openDeck, type Played, type PlayedTape } from "./deck.ts";
+import { chooseModel, chosenThen } from "./choose-model.ts";
+import { headOf, type Played, type PlayedTape } from "./deck.ts";
 import { type Envelope, emptyTally, envelope, graver, type Tally } from "./envelope.ts";
+import { withFlags, withFlagsOfThen } from "./flags.ts";
 import { takeLock } from "./overlap.ts";
 import { type Given, type Prepared, prepare } from "./prepare.ts";
-import { allRules, explicitRules, type PermissionFlags } from "./rules.ts";
-import type { Scope } from "./scope.ts";
+import { allRules, deadRules, explicitRules, type PermissionFlags } from "./rules.ts";
+import { agentCounter, keeper, type Scope } from "./scope.ts";
 import { openSideEvents, type SideEvents } from "./side-events.ts";
 import { budgetLimits } from "./spending.ts";
+import { setStage } from "./stage.ts";
 import { openWatch, type Watch } from "./watch.ts";
-
-/** Sub-agents and sub-skills of one run, at whatever depth. */
-const MAX_AGENTS = 100;
 
 export type RunOptions = Given &
   PermissionFlags & {
@@ -68,7 +58,7 @@ export async function* run(given: RunOptions): AsyncGenerator<RunEvent, Envelope
   let file: string | null = null;
   try {
     const { run, startedAt } = head ?? tally;
-    const prepared = await prepare(options, { run, now: new Date(startedAt) }, head);
+    const prepared = await prepare(options, { run, now: new Date(startedAt) }, options.signal, head);
     const skill = { ...prepared, ...withFlags(prepared, options) };
     file = realpathSync(skill.file);
     yield* watch.events(side.along(story(skill, file, options, { tally, watch, side, over })));
@@ -96,7 +86,7 @@ async function* story(
   const warn = (message: string) => side.emit({ type: "warning", message });
   tally.skill = skill.name;
   watch.hide(secrets);
-  for (const message of skill.warnings) yield { type: "warning", message };
+  for (const message of [...skill.warnings, ...deadRules(skill, options)]) yield { type: "warning", message };
   const { played } = options;
   // What follows from an answer must be there before the next one is handed out.
   if (played) await loadValidator();
@@ -106,35 +96,14 @@ async function* story(
   const finish = finishTool(skill.output.schema);
   if (!played) over.use(yield* takeLock(skill, file, options.signal));
 
-  const clean = (text: string) => plain(secrets.redact(text));
-  const store = options.leavesRecord === false ? noStore : openStore(warn);
-  // Nothing that is played acts or reads.
-  const audit = played ? undefined : openAudit(run, { clean, store, required: skill.auditRequired, skill: skill.name });
-  if (audit) over.defer(audit.close);
-  await using children = await openChildren(run, warn, { store, keepJournal: true });
-  // After the record is written.
-  over.defer(children.forget);
-  tally.children = children.summary;
-  const unlisted = options.leavesRecord === false ? temporaryFolder(over) : undefined;
-  const recordStore = unlisted === undefined ? store : openStore(warn);
-  const { redact } = secrets;
-  const record = openRecord(run, { clean, redact, store: recordStore, unlisted, isPlayed: played !== undefined });
-  tally.record = record.folder;
-  watch.keepIn(record);
-  const deck = openDeck({
-    skill,
-    played,
-    redact,
-    write(line) {
-      record.tape(line);
-      options.onTape?.(line);
-    },
-  });
+  const stage = await setStage(skill, options, { tally, watch, over, warn });
+  await using children = stage.children;
+  const { record, audit, deck } = stage;
   using clock = deck.clock(limits.time, options.signal);
   const ledger = { file, isRecorded: record.folder() !== null, played: played?.tape.head };
   const spendable = await budgetLimits(limits, chosen.choice, ledger);
   const { ask: person } = options;
-  const ask = deck.asking(person && ((question, signal) => person(mapStrings(question, redact), signal)));
+  const ask = deck.asking(person && ((question, signal) => person(mapStrings(question, secrets.redact), signal)));
   deck.recorder.begin(
     headOf(skill, {
       ...(played?.tape.head ?? tally),
@@ -152,11 +121,9 @@ async function* story(
   tally.denials = permits.denials;
 
   const { hurry } = options;
-  const { emit } = side;
-  const kept = keeper(record.keepOutput);
   const scope: Scope = {
-    ...{ run, flags: options, hurry, tally, children, record, audit, secrets, deck, emit, warn },
-    ...kept,
+    ...{ run, flags: options, hurry, tally, children, record, audit, secrets, deck, emit: side.emit, warn },
+    ...keeper(record.keepOutput),
     resolving: { now: new Date((played?.tape.head ?? tally).startedAt), played: skill.playing },
     nextAgent: agentCounter(),
   };
@@ -165,60 +132,4 @@ async function* story(
   const { ending, error } = yield* attempt(skill, means, scope);
   tally.isNothingToDo = ending.status === "nothing-to-do";
   tally.error = error;
-}
-
-function temporaryFolder(over: AsyncDisposableStack): string {
-  const folder = mkdtempSync(join(tmpdir(), "omega-"));
-  over.defer(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** What is played was chosen then. */
-function chosenThen(skill: Skill, { tape }: PlayedTape) {
-  const { file, head } = tape;
-  const { model: name } = head;
-  const choice: ModelChoice = skill.model?.name === name ? skill.model : { name, fallbacks: [] };
-  const warnings = [`played from ${file}: no server is started, no model is asked, nothing is written`];
-  return { name, choice, model: undefined, warnings };
-}
-
-/** The flags of then, where no others are given. */
-function withFlagsOfThen(options: RunOptions, { given = {} }: Head): RunOptions {
-  const { allow, deny, yes, limits } = options;
-  return {
-    ...options,
-    allow: allow.length > 0 ? allow : (given.allow ?? []),
-    deny: deny.length > 0 ? deny : (given.deny ?? []),
-    yes: yes || (given.yes ?? false),
-    limits: { ...given.limits, ...limits },
-  };
-}
-
-function withFlags(skill: Skill, { limits, output }: RunOptions): Skill {
-  const file = output === undefined ? skill.output.file : resolve(output);
-  return { ...skill, limits: { ...skill.limits, ...limits }, output: { ...skill.output, file } };
-}
-
-function keeper(keepOutput: Scope["keep"]): Pick<Scope, "keep" | "hasKept"> {
-  let hasKept = false;
-  return {
-    keep(text) {
-      const id = keepOutput(text);
-      hasKept ||= id !== undefined;
-      return id;
-    },
-    hasKept: () => hasKept,
-  };
-}
-
-/** `1`, `2`, and within the first `1.1`: whatever the others do meanwhile, the numbers of one are its own. */
-function agentCounter(): Scope["nextAgent"] {
-  const counts = new Map<string | undefined, number>();
-  let all = 0;
-  return (above) => {
-    if (all++ >= MAX_AGENTS) return undefined;
-    const count = (counts.get(above) ?? 0) + 1;
-    counts.set(above, count);
-    return above === undefined ? String(count) : `${above}.${count}`;
-  };
 }

@@ -11,6 +11,9 @@ import type { RunDeck } from "./deck.ts";
 import type { Tally } from "./envelope.ts";
 import type { PermissionFlags } from "./rules.ts";
 
+/** Sub-agents and sub-skills of one run, at whatever depth. */
+const MAX_AGENTS = 100;
+
 export type Scope = {
   run: string;
   flags: PermissionFlags;
@@ -33,3 +36,27 @@ export type Scope = {
   emit(event: RunEvent): void;
   warn(message: string): void;
 };
+
+export function keeper(keepOutput: Scope["keep"]): Pick<Scope, "keep" | "hasKept"> {
+  let hasKept = false;
+  return {
+    keep(text) {
+      const id = keepOutput(text);
+      hasKept ||= id !== undefined;
+      return id;
+    },
+    hasKept: () => hasKept,
+  };
+}
+
+/** `1`, `2`, and within the first `1.1`: whatever the others do meanwhile, the numbers of one are its own. */
+export function agentCounter(): Scope["nextAgent"] {
+  const counts = new Map<string | undefined, number>();
+  let all = 0;
+  return (above) => {
+    if (all++ >= MAX_AGENTS) return undefined;
+    const count = (counts.get(above) ?? 0) + 1;
+    counts.set(above, count);
+    return above === undefined ? String(count) : `${above}.${count}`;
+  };
+}

@@ -35,6 +35,8 @@ export type Connection = {
   tools: readonly ServerTool[];
   session: Session;
   state(): ServerState;
+  /** When it is known whether a server that did not answer a call hangs. */
+  settled(): Promise<void>;
   /** Why the run lacks what it asked this server for: it is gone, and calls were lost. */
   loss(): OmegaError | undefined;
   request(method: string, params: Params | undefined, signal: AbortSignal): Promise<unknown>;
@@ -47,7 +49,7 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
   const label = `server "${server.name}"`;
   const toolList = createToolList(label, options.onWarning);
   let lostCalls = 0;
-  let pinging = false;
+  let pinging: Promise<void> | undefined;
   let changedWhileStarting = false;
   let onToolsChanged = () => {
     changedWhileStarting = true;
@@ -83,7 +85,7 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
         session.request(method, params, requestOptions),
       );
     } catch (error) {
-      if (live && error instanceof OmegaError && error.code === "SERVER_TIMEOUT") void checkAlive(live);
+      if (live && error instanceof OmegaError && error.code === "SERVER_TIMEOUT") pinging ??= checkAlive(live);
       throw error;
     } finally {
       gate.leave();
@@ -92,15 +94,13 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
 
   /** Whatever it answers, even an error, it is alive. */
   async function checkAlive({ link, session }: Live): Promise<void> {
-    if (pinging) return;
-    pinging = true;
     const { closing } = supervised;
     const method = session.era === "modern" ? "server/discover" : "ping";
     const isAlive = await session.request(method, undefined, { timeoutMs: PING_MS, signal: closing }).then(
       () => true,
       (error: unknown) => error instanceof RpcError || closing.aborted,
     );
-    pinging = false;
+    pinging = undefined;
     if (isAlive) return;
     lostCalls++;
     const message = `${label} hangs: no answer to a call, nor to ${method} after it; it was ended`;
@@ -112,6 +112,7 @@ export async function connect(server: Server, options: ConnectOptions): Promise<
     tools: toolList.tools,
     session,
     state: supervised.state,
+    settled: async () => pinging,
     loss: () => (lostCalls > 0 && supervised.state().status !== "ready" ? supervised.death() : undefined),
     request,
     async call(tool, args, signal) {

@@ -8,8 +8,9 @@ import { type Link, type LinkOptions, openStdio } from "./stdio.ts";
 /** `prefix`: before a server's name, so that those of sub-skills are told apart. */
 export type Deck = { recorder: Recorder; player: Player | undefined; prefix: string };
 
-/** Progress and log lines change nothing in a run. */
-const passing = ["notifications/progress", "notifications/message"];
+/** What a server says by itself changes a run only by this; and not without end. */
+const HEEDED = "notifications/tools/list_changed";
+const MAX_NOTED = 100;
 
 export async function onDeck(
   { recorder, player, prefix }: Deck,
@@ -18,8 +19,9 @@ export async function onDeck(
   signal: AbortSignal,
 ): Promise<Link> {
   const name = prefix + server.name;
+  let noted = 0;
   const onNotification: NonNullable<LinkOptions["onNotification"]> = (method, params) => {
-    if (!passing.includes(method)) recorder.notified(name, method, params);
+    if (method === HEEDED && noted++ < MAX_NOTED) recorder.notified(name, method, params);
     options.onNotification?.(method, params);
   };
   try {

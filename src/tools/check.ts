@@ -6,6 +6,7 @@ import { isObject, type Params } from "../mcp/json-rpc.ts";
 import { surelyFits } from "./quick-check.ts";
 import { MAX_MATCHED } from "./safe-pattern.ts";
 import { type SafeSchema, safeSchema } from "./safe-schema.ts";
+import { strictSchema } from "./strict-schema.ts";
 
 const MAX_VALUE_BYTES = 2_000_000;
 const MAX_TOLD = 10;
@@ -25,9 +26,7 @@ export function createCheck(schema: Params, what: string, warn: (message: string
       const { depth, size, longest } = measure(value);
       const safe = longest > MAX_MATCHED ? withoutPatterns() : withPatterns();
       if (depth > safe.maxDepth || size > MAX_VALUE_BYTES) return [];
-      const validator = loaded ?? (await loadValidator());
-      const [, errors] = validator.Errors(safe.schema, withoutPrototypes(value));
-      return explain(errors);
+      return await faults(safe, value);
     } catch (error) {
       // A pattern that does not parse, references that run in a circle, a keyword of the wrong type: whatever it is, it is
       // the schema's fault, and no reason to keep the model from its tool.
@@ -36,6 +35,29 @@ export function createCheck(schema: Params, what: string, warn: (message: string
       return [];
     }
   };
+}
+
+/**
+ * For the manifest's own schema, which is a promise: what cannot be checked is not right. Throws where that is the schema
+ * itself.
+ */
+export function createStrictCheck(schema: Params): Check {
+  const strict = strictSchema(schema);
+  return async (value) => {
+    const { depth, size } = measure(value);
+    if (depth > strict.maxDepth || size > MAX_VALUE_BYTES) return ["/: is too large, or too deep, to be checked"];
+    try {
+      return await faults(strict, value);
+    } catch (error) {
+      return [`/: cannot be checked: ${error instanceof Error ? error.message : String(error)}`];
+    }
+  };
+}
+
+async function faults({ schema }: SafeSchema, value: unknown): Promise<string[]> {
+  const { Errors } = loaded ?? (await loadValidator());
+  const [, errors] = Errors(schema, withoutPrototypes(value));
+  return explain(errors);
 }
 
 let loaded: typeof import("typebox/schema") | undefined;

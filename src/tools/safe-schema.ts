@@ -1,6 +1,6 @@
 // A schema from a server is foreign text that will be interpreted. This makes a copy that is safe to check values against:
 // bounded in depth and in work, with nothing to fetch, and without patterns that could run for hours. `format` only
-// annotates, so it is left out.
+// annotates, so it is left out. The manifest's own schema is bounded in the same way, and nothing of it is left out.
 
 import { isObject, type Params } from "../mcp/json-rpc.ts";
 import { isSafePattern } from "./safe-pattern.ts";
@@ -28,6 +28,17 @@ export class UnsafeSchema extends Error {
 }
 
 export function safeSchema(root: Params, keepPatterns: boolean): SafeSchema {
+  return boundedSchema(root, (key, value) => {
+    if (key === "pattern" && keepPatterns && typeof value === "string" && isSafePattern(value)) return undefined;
+    return key === "format" || key === "pattern" ? [] : undefined;
+  });
+}
+
+/** `change`: what stands for a keyword; undefined: the keyword itself. Throws an UnsafeSchema. */
+export function boundedSchema(
+  root: Params,
+  change: (key: string, value: unknown) => [string, unknown][] | undefined,
+): SafeSchema {
   function copy(value: unknown, depth: number): unknown {
     if (depth > MAX_DEPTH) throw new UnsafeSchema(`it is nested more than ${MAX_DEPTH} levels deep`);
     if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
@@ -37,11 +48,11 @@ export function safeSchema(root: Params, keepPatterns: boolean): SafeSchema {
   }
 
   function copyKeyword(key: string, value: unknown, depth: number): [string, unknown][] {
-    if (key === "format") return [];
+    const changed = change(key, value);
+    if (changed) return changed;
     if (key === "type") checkTypes(value);
     if ((key === "$ref" || key === "$dynamicRef") && !isLocal(value))
       throw new UnsafeSchema(`it refers to ${JSON.stringify(value)}`);
-    if (key === "pattern" && !(keepPatterns && typeof value === "string" && isSafePattern(value))) return [];
     if (key === "patternProperties" && isObject(value) && !Object.keys(value).every(isSafePattern)) {
       throw new UnsafeSchema("it has a pattern that could take too long");
     }

@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import type { ScriptedTurn } from "../support/model-server.ts";
 import { call, echo, finish, scripted } from "../support/scripted.ts";
-import { fixtureServer } from "../support/skills.ts";
+import { fixture, fixtureServer } from "../support/skills.ts";
 
 const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 const answer = { text: "The answer.\nIn two lines." };
@@ -90,18 +90,6 @@ test("output.file is left alone by a run that is not done", async () => {
     await life.run();
     expect(life.read("work/n.md")).toBe("old");
   }
-});
-
-test("a link in the place of output.file is replaced, and what it leads to is left alone", async () => {
-  await using life = await scripted({
-    turns: [answer],
-    skill: { output: { file: "n.md" } },
-    files: { "home/profile": "old" },
-  });
-  symlinkSync("../home/profile", life.file("work/n.md"));
-  expect((await life.run()).code).toBe(0);
-  expect(life.read("home/profile")).toBe("old");
-  expect(life.read("work/n.md")).toStartWith("The answer.");
 });
 
 test("what is no regular file is written to, not replaced", async () => {
@@ -206,6 +194,24 @@ test("ReadSkillFile reads the files of the skill, and nothing else", async () =>
   expect(JSON.stringify(life.model.requests)).not.toContain("SECRET");
 });
 
+test("the program of a server is not for the model, and a README only beside a SKILL.md", async () => {
+  const program = await Bun.file(fixture("serve.mjs")).text();
+  const servers = { s: { command: "node", args: ["{{ skill.dir }}/server.mjs"] } };
+  for (const markdown of [{}, { "skill/SKILL.md": "---\nname: skill\ndescription: d\n---\nRead the README." }]) {
+    await using life = await scripted({
+      servers,
+      skill: { name: "skill" },
+      turns: [{ text: "Done." }],
+      files: { "skill/server.mjs": `${program}\nserve();`, "skill/README.md": "…", "skill/guide.md": "…", ...markdown },
+    });
+    expect((await life.run()).json.outcome).toBe("done");
+    const { tools } = life.model.requests[0];
+    const { description } = tools.find((tool: any) => tool.function.name === "ReadSkillFile").function;
+    const names = Object.keys(markdown).length > 0 ? "README.md, guide.md" : "guide.md";
+    expect(description).toEndWith(`It has: ${names}`);
+  }
+});
+
 for (const order of ["before", "after"]) {
   test(`finish ${order} a call of its turn that fails is not taken; by itself it is`, async () => {
     const done = finish("done", "ok").calls[0]!;
@@ -235,7 +241,7 @@ test("the record holds the events, the result, what servers said, and a row in t
   expect(JSON.parse(life.read(`home/runs/${json.run}/result.json`))).toEqual(json);
   expect(life.read(`home/runs/${json.run}/stderr/s.log`)).toBe("hello from stderr\n");
   expect(life.events(json).map(({ type }) => type)).toEqual([
-    ...["start", "server", "turn", "text", "call", "usage", "result"],
+    ...["start", "starting", "server", "turn", "text", "call", "usage", "result"],
     ...["turn", "text", "usage", "answer"],
   ]);
   using history = new Database(life.file("home/history.db"), { readonly: true });

@@ -80,3 +80,19 @@ test("with checks, they decide over a denial, either way", async () => {
     hint: expect.stringContaining("refused in 3 turns"),
   });
 });
+
+for (const [what, more] of [
+  ["the answer that output.file promises", { expect: [{ command: ["true"] }], output: { file: "notes.md" } }],
+  [
+    "the answer that output.schema promises",
+    { expect: [{ command: ["true"] }], output: { schema: { type: "object" } } },
+  ],
+  ["a check of the work itself", { expect: [{ tool: "s/echo", max: 5 }] }],
+] as const) {
+  test(`checks that hold do not make up for ${what}: the run stays denied`, async () => {
+    await using life = await scripted({ skill: { ...noX, ...more }, turns: () => ({ calls: [echo("x")] }) });
+    const { code, json } = await life.run();
+    expect(code).toBe(4);
+    expect(json).toMatchObject({ outcome: "denied", code: "refused", checks: [{ ok: true }] });
+  });
+}

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { omega } from "../support/omega.ts";
+import { omega, startOmega } from "../support/omega.ts";
 import { aliveWith, until } from "../support/processes.ts";
 import { call, echo, nothingBegan, scripted } from "../support/scripted.ts";
 import { fixtureServer } from "../support/skills.ts";
@@ -131,4 +131,29 @@ for (const told of ["its guardian", "omega sweep"]) {
       { id: run, skill: "work", outcome: "killed", exitCode: null, turns: 1, toolCalls: 1 },
     ]);
   });
+}
+
+for (const words of [
+  ["run", "skill", "-"],
+  ["run", "skill", "--input-file", "-"],
+  ["call", "skill", "echo", "-"],
+]) {
+  test(`omega ${words.join(" ")} waits for a stdin that never ends, and a signal ends the wait`, async () => {
+    await using life = await scripted({ turns: [] });
+    const { child, result } = startOmega(words, {
+      cwd: life.path,
+      env: { OMEGA_HOME: life.file("home") },
+      under: ["sh", "-c", 'mkfifo open; exec "$@" <> open', "sh"],
+    });
+    expect(await until(() => catchesInterrupt(child.pid ?? 0), 20_000)).toBe(true);
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({ code: 130, stderr: expect.stringContaining("interrupted by SIGINT") });
+  });
+}
+
+/** The shell before it may do so too. */
+function catchesInterrupt(pid: number): boolean {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const caught = /SigCgt:\s*(\w+)/.exec(status)?.[1] ?? "0";
+  return !/^Name:\s*sh$/m.test(status) && (BigInt(`0x${caught}`) & 2n) !== 0n;
 }

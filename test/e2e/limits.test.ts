@@ -97,6 +97,28 @@ test("context: large old outputs are put aside first, and can be read again", as
   expect(life.model.asked(3).results[1]?.text).toStartWith("echo: xxxx\n[");
 });
 
+test("toolOutput: what was cut is read on page by page, and no page is cut again", async () => {
+  const read = (offset: number) => ({ calls: [{ name: "ReadToolOutput", arguments: { id: "1", offset } }] });
+  const text = Array.from({ length: 500 }, (_, n) => `line ${n}\n`).join("");
+  const whole = `echo: ${text}`;
+  const bodies: string[] = [];
+  await using life = await scripted({
+    skill: { limits: { toolOutput: "1KB" } },
+    turns: (index, { results }) => {
+      if (index === 0) return { calls: [echo(text)] };
+      const said = results.at(-1)?.text ?? "";
+      if (index === 1) bodies.push(said.slice(0, 1_000));
+      else bodies.push(said.replace(/\n\[[^\n]*\]$/, ""));
+      const [, offset] = /"offset":(\d+)\}|offset (\d+)\]$/.exec(said)?.filter((part) => part !== undefined) ?? [];
+      return offset === undefined ? { text: "Read." } : read(Number(offset));
+    },
+  });
+  const { json } = await life.run();
+  expect(json).toMatchObject({ outcome: "done", text: "Read." });
+  expect(bodies.join("")).toBe(whole);
+  expect(life.names(`home/runs/${json.run}/outputs`)).toEqual(["1.txt"]);
+});
+
 test("time: a call that takes too long is given up, and the model still reports", async () => {
   await using life = await scripted({
     wire: "google",

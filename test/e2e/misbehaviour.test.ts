@@ -103,6 +103,22 @@ test("a server that stops answering at all is ended as hung, later calls fail at
   expect(results[2].content).toContain("hangs");
 });
 
+test("it is server-failed too if the model is done before it is known, and so when it is played", async () => {
+  const calls = [{ tool: "s/echo", arguments: { text: "x" } }];
+  using folder = temporaryFolder({
+    "skill.yaml": manifest(
+      { s: fixtureServer("hangs-in-call.mjs", { timeout: "300ms" }) },
+      { model: "replay/turns.yaml" },
+    ),
+    "turns.yaml": JSON.stringify({ turns: [{ calls }, { text: "All is well." }] }),
+  });
+  const tape = ["--cassette", folder.file("tests/hung.jsonl")];
+  const { code, stdout } = await omega(["run", folder.path, "--json", ...tape]);
+  expect(code).toBe(3);
+  expect(JSON.parse(stdout)).toMatchObject({ outcome: "server-failed", code: "hung", servers: [{ status: "hung" }] });
+  expect((await omega(["test", folder.path])).stdout).toContain("1 passed, 0 failed");
+});
+
 test("a server that dies in a call fails that call at once with its exit code and last words, and the run is server-failed", async () => {
   const turns = [{ calls: [call("die", "a")] }, { calls: [call("again", "b")] }, { text: "{{ a }} | {{ b }}" }];
   const { code, json } = await onServer("dies-in-call.mjs", ["run", "--json"], { turns });

@@ -69,6 +69,20 @@ for (const wire of everyWire) {
   });
 }
 
+test("an answer that cannot be checked is not done, and a schema that cannot be is invalid before anything starts", async () => {
+  const answer = (text: string) => () => finish("done", "ok", { output: text });
+  await using long = await scripted({
+    turns: answer("z".repeat(400)),
+    skill: { output: { schema: { pattern: "^a+$" } } },
+  });
+  expect((await long.run()).json).toMatchObject({ outcome: "failed", code: "schema", output: null });
+  await using wrong = await scripted({ turns: answer("b"), skill: { output: { schema: { pattern: "^(a+)+$" } } } });
+  const { code, json } = await wrong.run();
+  expect(code).toBe(2);
+  expect(json).toMatchObject({ outcome: "invalid", code: "manifest", ...nothingBegan });
+  expect(json.reason).toContain("output.schema cannot be checked: the pattern ^(a+)+$ could take too long");
+});
+
 test("an empty answer is failed/empty", async () => {
   await using life = await scripted({ wire: "google", turns: [{ calls: [echo("a")] }, {}] });
   const { code, json } = await life.run();
@@ -249,6 +263,14 @@ test("checks that held overrule a lost call; one that did not hold leaves it ser
   const failed = await bad.run();
   expect(failed.code).toBe(3);
   expect(failed.json).toMatchObject({ outcome: "server-failed", code: "died", checks: [{ ok: false }] });
+});
+
+test("a check that allows so many calls proves nothing: a lost call leaves it server-failed", async () => {
+  for (const status of ["done", "nothing-to-do"]) {
+    const turns = [dying, finish(status, "None.")];
+    await using life = await scripted({ servers: mortal, turns, skill: { expect: [{ tool: "s/echo", max: 5 }] } });
+    expect((await life.run()).json).toMatchObject({ outcome: "server-failed", code: "died", checks: [{ ok: true }] });
+  }
 });
 
 test("a limit outweighs a lost server, which outweighs a model that fails", async () => {

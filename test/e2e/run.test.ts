@@ -219,7 +219,7 @@ test("stream-json prints every event as a line and the envelope last", async () 
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(events.map((event) => event.type)).toEqual(
-    "warning start server turn call usage result turn text usage answer end".split(" "),
+    "warning start starting server turn call usage result turn text usage answer end".split(" "),
   );
   expect(events.at(-1)).toMatchObject({ outcome: "done", text: "got echo: hi" });
 });

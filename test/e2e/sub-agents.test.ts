@@ -297,6 +297,41 @@ test("a sub-skill may have a model of its own, and the checks of the run see tha
   expect(requestsFor(life.model, "Count")).toMatchObject([{ wire: "openai", model: "small" }]);
 });
 
+test("a sub-skill has only what is left of the run's time: it begins no wait that would pass it, and reports before", async () => {
+  const skill = { skills: ["count"] };
+  const work = { Work: [{ calls: [count()] }, { text: "Went on." }] };
+  const limited = { status: 429, body: "{}", retryAfter: 60 };
+  await using waits = await scripted({ skill, files: withSub(), turns: byTask({ ...work, Count: [limited] }) });
+  expect((await waits.run(["--limit", "time=20s"])).json).toMatchObject({ outcome: "done", text: "Went on." });
+  expect(waits.model.asked(-1).results[0]?.text).toContain("skill count ended as unavailable");
+  const slow = { ...work, Count: [{ text: "1, 2", hang: true }] };
+  await using reports = await scripted({
+    skill,
+    files: withSub(),
+    turns: (index, asked) => {
+      const isLast = asked.messages.at(-1)?.text.includes("last turn");
+      return isLast ? { text: "2 so far" } : byTask(slow)(index, asked);
+    },
+  });
+  expect((await reports.run(["--limit", "time=3s"])).json).toMatchObject({ outcome: "done", text: "Went on." });
+  expect(reports.model.asked(-1).results[0]?.text).toMatch(/skill count ended as limit: .*\n2 so far$/);
+});
+
+test("the key of a sub-skill's own model is a secret of the run", async () => {
+  const key = "sk-canary-of-a-sub-skill";
+  await using life = await scripted({
+    skill: { skills: ["count"] },
+    files: withSub({ model: "anthropic/m" }),
+    turns: byTask({ Work: [{ calls: [count()] }, { text: `It said ${key}.` }], Count: [{ text: `With ${key}.` }] }),
+  });
+  const { stdout, stderr, json } = await life.run([], {
+    env: { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: new URL(life.model.url).origin },
+  });
+  expect(json).toMatchObject({ outcome: "done", text: "It said ‹ANTHROPIC_API_KEY›." });
+  expect(life.model.asked(-1).results).toMatchObject([{ text: "With ‹ANTHROPIC_API_KEY›." }]);
+  expect(stdout + stderr + life.read(`home/runs/${json.run}/events.jsonl`)).not.toContain(key);
+});
+
 test("the parent's rules hold within a sub-skill, and its own as well", async () => {
   await using life = await scripted({
     wire: "openai",

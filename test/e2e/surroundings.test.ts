@@ -21,6 +21,9 @@ const binary = underDeno
   ? [bin("deno"), "run", "-A", "--quiet", resolve(root, "src/main.ts")]
   : [resolve(root, "dist/omega")];
 
+/** On Deno a write to a full disk throws where it is called: the run ends, as internal. */
+const onBun = test.skipIf(underDeno);
+
 function shell(script: string, cwd: string, env: Record<string, string>) {
   const quoted = binary.map((word) => `'${word}'`).join(" ");
   const result = spawnSync("/bin/sh", ["-c", `omega() { ${quoted} "$@"; }\n${script}`], {
@@ -60,6 +63,22 @@ test("a closed stdout does not crash it: the work is done and the exit code says
   const { stderr } = shell(script, folder.path, { PATH: process.env["PATH"] ?? "" });
   expect(stderr).toContain("exit 0");
   expect(stderr).not.toContain("EPIPE");
+});
+
+onBun("a stderr that cannot be written (a log on a full disk) does not keep it: the work is done", () => {
+  using folder = temporaryFolder(files);
+  const { code, stdout } = shell("omega run skill 2>/dev/full", folder.path, { PATH: process.env["PATH"] ?? "" });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "got echo: hi\n" });
+});
+
+onBun("a stdout that cannot be written is a failure, told once, and no bug of ours", () => {
+  using folder = temporaryFolder(files);
+  for (const format of ["text", "json", "stream-json"]) {
+    const script = `omega run skill --quiet --format ${format} >/dev/full`;
+    const { code, stderr } = shell(script, folder.path, { PATH: process.env["PATH"] ?? "" });
+    expect(code).toBe(1);
+    expect(stderr.match(/stdout cannot be written \(ENOSPC\)/g)).toHaveLength(1);
+  }
 });
 
 test("NO_COLOR, a pipe and CI all mean: no escape codes", async () => {

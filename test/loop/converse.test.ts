@@ -106,11 +106,15 @@ const lastResult = (messages: readonly Message[] | undefined) => {
 const useTokens = (input: number) => ({ usage: { ...noUsage, input } });
 
 describe("finish", () => {
-  test("ends the conversation with its status, and its summary where there is no text", async () => {
+  test("ends the conversation with its status, and its text or its summary, whichever says more", async () => {
     const said = { status: "nothing-to-do", summary: "No commits." };
     expect((await hold([[finish(said), end("tool")]])).ending).toMatchObject({ ...said, text: "No commits." });
     const { ending } = await hold([[text("All."), finish({ status: "done", summary: "s" }), end("tool")]]);
     expect(ending).toMatchObject({ status: "done", text: "All." });
+    const wrapped = await hold([
+      [text("Let me wrap up."), finish({ status: "done", summary: "The answer is 42." }), end("tool")],
+    ]);
+    expect(wrapped.answer).toBe("The answer is 42.");
   });
 
   test("is not taken beside a call that failed, wherever it stands", async () => {
@@ -141,6 +145,16 @@ describe("finish", () => {
     ]);
     expect(ending).toMatchObject({ status: "done" });
     expect(lastResult(asked[1])).toContain("the arguments do not fit");
+  });
+
+  test("without a word is not taken, for there is no answer", async () => {
+    const mute = finish({ status: "done", summary: " " });
+    const { ending, asked } = await hold([
+      [text("\n"), mute, end("tool")],
+      [text("All of it."), mute, end("tool")],
+    ]);
+    expect(ending).toMatchObject({ status: "done", text: "All of it." });
+    expect(lastResult(asked[1])).toContain("nothing was said");
   });
 });
 
@@ -423,6 +437,23 @@ test("a call starts while the answer still streams, and results stand in the ord
     return ok(name);
   });
   expect(asked[1]?.filter(({ role }) => role === "tool")).toMatchObject([{ callId: "1" }, { callId: "2" }]);
+});
+
+test("a result is told when it is there, not after that of a slower call before it", async () => {
+  const slow = Promise.withResolvers<void>();
+  const { asked, events } = await hold(
+    [
+      [finish({ status: "perfect" }), call("1", "slow"), call("2", "fast"), end("tool")],
+      [text("ok"), end("stop")],
+    ],
+    async (name) => {
+      if (name === "slow") await slow.promise;
+      else setTimeout(slow.resolve, 20);
+      return ok(name);
+    },
+  );
+  expect(events.flatMap((event) => (event.type === "result" ? [event.id] : []))).toEqual(["2", "1", "f"]);
+  expect(asked[1]?.flatMap((each) => (each.role === "tool" ? [each.callId] : []))).toEqual(["f", "1", "2"]);
 });
 
 test("calls of an answer that broke off stand: their results are told to the model, with a warning", async () => {

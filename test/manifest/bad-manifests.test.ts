@@ -126,6 +126,7 @@ const table: [string, string, ...string[]][] = [
   [`${ok}limits: { turns: many }\n`, "2:18", "expected a whole number"],
   [`${ok}limits: { turns: 0 }\n`, "2:18", "at least 1"],
   [`${ok}limits: { time: 30 }\n`, "2:17", "did you mean 30s?"],
+  [`${ok}limits: { time: 1000h }\n`, "2:17", "expected at most 596h"],
   [`${ok}limits: { tokens: lots }\n`, "2:19", "a count such as 500 or 500k"],
   [`${ok}limits: 5\n`, "2:9", "expected a map of fields"],
   // not built yet: refused by name, and their shape is still checked

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 const options = (cwd: string, more: Partial<LoadOptions> = {}): LoadOptions => ({
   run: "r1",
-  now: new Date(2026, 10, 18, 7, 30),
+  now: new Date("2026-11-18T07:30:00+01:00"),
   cwd,
   environment: {},
   inputs: { flags: [], file: undefined },

@@ -117,7 +117,9 @@ test("stream-json tells a retry in its place, the answer has no half twice, and 
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  expect(events.map(({ type }) => type)).toEqual("start server turn text retry text usage answer end".split(" "));
+  expect(events.map(({ type }) => type)).toEqual(
+    "start starting server turn text retry text usage answer end".split(" "),
+  );
   expect(events.at(-1)).toMatchObject({ text: "fine", cost: null });
 });
 

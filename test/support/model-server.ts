@@ -24,6 +24,8 @@ export type ScriptedTurn = {
   usage?: { input?: number; output?: number; cacheRead?: number };
   /** Wait before the answer begins. */
   delayMs?: number;
+  /** Wait when the text has been sent. */
+  afterText?: Promise<unknown>;
   /** Instead of a turn: an HTTP status with this body. */
   status?: number;
   body?: string;
@@ -153,8 +155,10 @@ async function answer(turn: ScriptedTurn, stream: ScriptedStream, response: Serv
   }
   response.writeHead(200, { "content-type": "text/event-stream", ...headers });
   response.flushHeaders();
+  const { text } = stream;
   for (const frame of framesOf(stream, turn)) {
     response.write(frame);
+    if (frame === text.at(-1)) await turn.afterText;
     if (turn.chunks) await breathe();
   }
   if (turn.cut || turn.cutMidCall) {

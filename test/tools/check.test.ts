@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { createCheck } from "../../src/tools/check.ts";
+import { describe, expect, test } from "bun:test";
+import { createCheck, createStrictCheck } from "../../src/tools/check.ts";
 import { surelyFits } from "../../src/tools/quick-check.ts";
 import { isSafePattern } from "../../src/tools/safe-pattern.ts";
 
@@ -126,6 +126,55 @@ test("usual patterns are taken as safe", () => {
 test("a long text is checked without its patterns", async () => {
   const schema = { properties: { a: { pattern: "^b" }, n: { type: "number" } } };
   expect((await check(schema, { a: "a".repeat(10_000), n: "x" })).wrong).toEqual(["/n: must be number"]);
+});
+
+describe("the manifest's own schema is checked in full:", () => {
+  const long = "z".repeat(400);
+  for (const [what, schema, value, wrong] of [
+    [
+      "a pattern, on a long text too",
+      { properties: { a: { pattern: "^a+$" } } },
+      { a: long },
+      "/a: must match pattern",
+    ],
+    ["a pattern, which fits", { properties: { a: { pattern: "^z+$" } } }, { a: long }, undefined],
+    [
+      "a pattern that takes too long",
+      { pattern: "^a.*b.*c$" },
+      "z".repeat(6_000),
+      "/: is too long to be matched with the pattern",
+    ],
+    ["a pattern, which means texts", { pattern: "^a$" }, 5, undefined],
+    ["a format", { properties: { a: { format: "date" } } }, { a: "31.12.2026" }, '/a: must match format "date"'],
+    ["a format that nobody knows", { format: "colour" }, "x", undefined],
+    ["a text that is too large", { type: "string" }, "z".repeat(2_100_000), "/: is too large"],
+    ["references in a circle", { $ref: "#" }, {}, "/: cannot be checked"],
+    ["no property named toString", { required: ["toString"] }, {}, "/: must have required properties toString"],
+  ] as const) {
+    test(`${what} ${wrong === undefined ? "fits" : "is told"}`, async () => {
+      const [told] = await createStrictCheck(schema)(value);
+      if (wrong === undefined) expect(told).toBeUndefined();
+      else expect(told).toStartWith(wrong);
+    });
+  }
+
+  for (const [what, schema, why] of [
+    ["a pattern that does not parse", { properties: { a: { pattern: "(" } } }, "the pattern ( is wrong"],
+    ["a pattern that could run for hours", { pattern: "^(a+)+$" }, "could take too long"],
+    ["a minimum that is a text", { items: { minimum: "5" } }, 'minimum must be a number, not "5"'],
+    ["a name in the place of names", { required: "a" }, 'required must be a list of names, not "a"'],
+    ["a reference to a URL", { $ref: "http://127.0.0.1:9/x" }, "it refers to"],
+  ] as const) {
+    test(`${what} is refused before any value`, () => {
+      expect(() => createStrictCheck(schema)).toThrow(why);
+    });
+  }
+
+  test("what a property is called is no keyword", () => {
+    expect(() =>
+      createStrictCheck({ properties: { minimum: { type: "string" } }, default: { required: 1 } }),
+    ).not.toThrow();
+  });
 });
 
 test("seeded: what the quick check takes for sure, the real checker takes too", async () => {

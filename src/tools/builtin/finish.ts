@@ -4,8 +4,7 @@ import type { ToolDefinition } from "../../conversation.ts";
 import { OmegaError } from "../../errors.ts";
 import { FINISH } from "../../events.ts";
 import { isObject, type Params } from "../../mcp/json-rpc.ts";
-import { createCheck } from "../check.ts";
-import { safeSchema } from "../safe-schema.ts";
+import { type Check, createCheck, createStrictCheck } from "../check.ts";
 import { define } from "./built-in.ts";
 
 const statuses = ["done", "nothing-to-do", "blocked"] as const;
@@ -28,10 +27,9 @@ export type FinishTool = {
 
 /** Throws if the manifest's schema cannot be checked: an answer that nobody can check must not pass for a good one. */
 export function finishTool(schema: Params | undefined): FinishTool {
-  if (schema) refuseUnsafe(schema);
   const definition = describe(schema);
   const check = createCheck(definition.inputSchema as Params, "finish", () => undefined);
-  const checkOutput = schema && createCheck(schema, "output.schema", () => undefined);
+  const checkOutput = schema && checkOf(schema);
   return {
     definition,
     wantsOutput: schema !== undefined,
@@ -88,9 +86,9 @@ function there(reference: unknown): unknown {
   return /^#\/(\$defs|definitions)\//.test(reference) ? reference : `#/properties/output${reference.slice(1)}`;
 }
 
-function refuseUnsafe(schema: Params): void {
+function checkOf(schema: Params): Check {
   try {
-    safeSchema(schema, true);
+    return createStrictCheck(schema);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new OmegaError("MANIFEST_INVALID", `output.schema cannot be checked: ${why}`, { cause: error });

@@ -1,7 +1,8 @@
-// A skill's own files, read when the model wants them: the instructions need not hold everything. Hidden files, and what
-// the manifest keeps for omega (its env file, its tests), are not among them.
+// A skill's own files, read when the model wants them: the instructions need not hold everything. Hidden files, what the
+// manifest keeps for omega (its env file, its servers, its tests), and the README of a skill without a SKILL.md, which is
+// for people, are not among them.
 
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { errorResult } from "../../conversation.ts";
 import { OmegaError } from "../../errors.ts";
@@ -11,6 +12,7 @@ import { type BuiltIn, define, textResult } from "./built-in.ts";
 const MAX_FILES = 200;
 const MAX_DEPTH = 3;
 const NAMED = 30;
+const README = "README.md";
 const notForModels = new Set(["node_modules", "tests", ...manifestNames, MARKDOWN]);
 
 export type SkillFolder = {
@@ -24,8 +26,11 @@ export type SkillFolder = {
 /** Undefined if the skill has no files. */
 export function readSkillFile({ dir, file, kept }: SkillFolder): BuiltIn | undefined {
   if (![...manifestNames, MARKDOWN].includes(basename(file))) return undefined;
+  const isForPeople = (path: string) => path === README && !existsSync(join(dir, MARKDOWN));
   const mayRead = (path: string) =>
-    !kept.includes(path) && path.split(sep).every((part) => !part.startsWith(".") && !notForModels.has(part));
+    !kept.includes(path) &&
+    !isForPeople(path) &&
+    path.split(sep).every((part) => !part.startsWith(".") && !notForModels.has(part));
   const names = list(dir, dir, mayRead, 0).slice(0, MAX_FILES);
   if (names.length === 0) return undefined;
   const more = names.length > NAMED ? ", …" : "";
