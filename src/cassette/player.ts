@@ -128,7 +128,10 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
 
   function nothingLeft(what: string): OmegaError {
     if (!tape.end)
-      return diverged(lastLine(tape), `${what}, and the tape ends here: its run was killed, or is still on`);
+      return diverged(
+        lastLine(tape),
+        `${what}, and the tape ends here: its run was killed, is still on, or was too long to be kept`,
+      );
     return diverged(lastLine(tape), `${what}, which the tape does not have`);
   }
 
@@ -303,7 +306,11 @@ export function openPlayer(tape: Tape, { isLenient, asTaped, onTimeUp }: PlayerO
     },
     departure(end) {
       if (departed || isLenient || !end) return departed;
-      if (!tape.end) return diverged(lastLine(tape), "the tape has no end: its run was killed, or is still on");
+      if (!tape.end)
+        return diverged(
+          lastLine(tape),
+          "the tape has no end: its run was killed, is still on, or was too long to be kept",
+        );
       for (const { line } of byLine([...free(lines.ask), ...free(lines.method), ...free(lines.reply)])) {
         const left = describeLeft(line);
         if (left !== undefined) return diverged(line, `${left} is on the tape and was not asked for`);

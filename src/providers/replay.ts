@@ -91,7 +91,9 @@ function playAnswers({ file, lines, end }: Tape, name: string): Model {
 
   function noMore(agent: string | undefined, count: number): OmegaError {
     const who = agent === undefined ? "the model" : `sub-agent ${agent}`;
-    const hint = end ? "the run goes another way than the recorded one" : "its run was killed, or is still on";
+    const hint = end
+      ? "the run goes another way than the recorded one"
+      : "its run was killed, is still on, or was too long to be kept";
     return new OmegaError("DIVERGED", `${file} has ${count} answers of ${who}, the run wants one more`, { hint });
   }
 }

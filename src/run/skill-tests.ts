@@ -102,7 +102,8 @@ export function cassetteFrom(name: string): { skill: string; cassette: string } 
       hint: `a run is named as in ${runsFolder()}, or ${LAST}`,
     });
   const { tape } = readTape(taken);
-  if (!tape.end) throw new OmegaError("USAGE", `run ${id} has no end: it was killed, or is still on`);
+  if (!tape.end)
+    throw new OmegaError("USAGE", `run ${id} has no end: it was killed, is still on, or was too long to be kept`);
   const skill = skillOf(id);
   const folder = join(dirname(skill), FOLDER);
   const cassette = join(folder, `${tape.end.value.end.outcome}-${id}.jsonl`);

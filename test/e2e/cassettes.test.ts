@@ -353,12 +353,17 @@ const edits: [string, (lines: any[]) => any[] | string, number, RegExp][] = [
     9,
     /the check "file x" is on the tape and was not made/,
   ],
-  ["the end taken out", (lines) => lines.slice(0, 10), 10, /the tape has no end: its run was killed, or is still on/],
+  [
+    "the end taken out",
+    (lines) => lines.slice(0, 10),
+    10,
+    /the tape has no end: its run was killed, is still on, or was too long to be kept/,
+  ],
   [
     "cut off within a turn",
     (lines) => lines.slice(0, 6),
     6,
-    /turn 2 of the model is asked for, and the tape ends here: its run was killed, or is still on/,
+    /turn 2 of the model is asked for, and the tape ends here: its run was killed, is still on, or was too long to be kept/,
   ],
   [
     "cut off within a line",

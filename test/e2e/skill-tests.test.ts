@@ -245,7 +245,7 @@ test("--from a run that was killed, or that asked nothing, is exit 2 and says wh
   const killed = await omega(["test", "--from", "last"], home);
   expect(killed).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("has no end: it was killed, or is still on"),
+    stderr: expect.stringContaining("has no end: it was killed, is still on, or was too long to be kept"),
   });
   expect(readdirSync(life.file("skill"))).toEqual(["skill.yaml"]);
 });
