@@ -74,7 +74,7 @@ for (const command of ["omega init my-skill", "omega init --from folder-digest m
 
 test("the clone has nothing that git does not know, but what was made there", () => {
   const { stdout } = spawnSync("git", ["status", "--porcelain"], { cwd: clone, encoding: "utf8" });
-  const made = ["?? my-digest/", "?? my-skill/", "?? node_modules", "?? skill.yaml"];
+  const made = ["?? my-digest/", "?? my-skill/", "?? node_modules", "?? skill.yaml", "?? tests/"];
   expect(
     stdout
       .trimEnd()
