@@ -18,6 +18,7 @@ import {
   type Tape,
   toError,
 } from "./tape.ts";
+import { askingOrder, byLine, headLine, lastLine, nameOf, offeredTools, voiceOf, words } from "./tape-lines.ts";
 
 export type Exit = LineOf<"exit">["exit"];
 
@@ -366,57 +367,6 @@ type Opened = {
 
 /** A list is looked at again when a server says that it has changed; whether there was time for it is chance. */
 const RELISTED = "tools/list";
-
-/** Those that are just alike were answered in this order, and asked in the one that is told: line → rank. */
-function askingOrder(lines: readonly Placed<"method">[]): Map<number, number> {
-  const alike = Map.groupBy(lines, ({ value: { server, method, params } }) => JSON.stringify([server, method, params]));
-  const ranks = new Map<number, number>();
-  for (const group of alike.values()) {
-    const open = group.map((_, index) => index);
-    for (const { line, value } of group) ranks.set(line, open.splice(value.overtook ?? 0, 1)[0] ?? group.length);
-  }
-  return ranks;
-}
-
-/** Those of each line, told or not. */
-function offeredTools(lines: readonly Placed<"ask">[]): Map<number, string[]> {
-  const known = new Map<string | undefined, string[]>();
-  const offered = new Map<number, string[]>();
-  for (const { line, value } of lines) {
-    const { agent, tools = known.get(agent) ?? [] } = value.ask;
-    known.set(agent, tools);
-    offered.set(line, tools);
-  }
-  return offered;
-}
-
-/** Of an ask all but who it was, and what it was offered. */
-function words({ agent: _, tools: __, ...rest }: Ask): object {
-  return rest;
-}
-
-function byLine<T extends { line: number }>(placed: readonly T[]): T[] {
-  return [...placed].sort((a, b) => a.line - b.line);
-}
-
-function headLine({ source }: Tape): number {
-  return source.findIndex((text) => text.trim() !== "") + 1;
-}
-
-function lastLine({ source }: Tape): number {
-  return source.findLastIndex((text) => text.trim() !== "") + 1;
-}
-
-function voiceOf({ agent }: Ask): string {
-  return agent === undefined ? "the model" : `sub-agent ${agent}`;
-}
-
-/** `tools/call echo`. */
-function nameOf({ method, params }: { method: string; params?: unknown }): string {
-  const { name, uri } = (typeof params === "object" && params !== null ? params : {}) as Record<string, unknown>;
-  const what = [name, uri].find((each) => typeof each === "string");
-  return what === undefined ? method : `${method} ${what}`;
-}
 
 function never(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
